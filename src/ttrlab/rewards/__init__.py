@@ -1,0 +1,13 @@
+"""Reward rules, one file each. ``RewardRule`` is the one visible list of them, and the schema of the YAML key ``reward``."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ttrlab.rewards.base import Rule
+from ttrlab.rewards.majority import Majority
+from ttrlab.rewards.oracle import Oracle
+
+RewardRule = Annotated[Majority | Oracle, Field(discriminator="rule")]
+
+__all__ = ["Majority", "Oracle", "RewardRule", "Rule"]

@@ -1,0 +1,15 @@
+"""Fixtures that several test folders share."""
+
+from pathlib import Path
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real benchmark files and papers beside the checkout; tests that need it skip where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder ../shared (real benchmark files, answer pairs) is not beside this checkout")
+    return SHARED
