@@ -27,6 +27,11 @@ class Rule(BaseModel, ABC):
         """Names of the signals that the caller must put into ``group.signals``."""
         return ()
 
+    @property
+    def needs_gold(self) -> bool:
+        """True for the oracle alone: it reads ``correct``."""
+        return "correct" in self.needs
+
     def requests(self, group: RolloutGroup) -> tuple[int, ...]:
         """Indices of the roll-outs that a judge must score before the rule can be called; () when nothing is missing.
 

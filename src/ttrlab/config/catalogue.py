@@ -1,0 +1,232 @@
+"""What a study refers to by name: models, benchmarks, methods. One YAML mapping a file, name -> entry."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
+
+from ttrlab.config.lab import LabBenchmark, LabModel
+from ttrlab.config.settings import Frozen, SamplingOverride, TrainingOverride
+from ttrlab.rewards import RewardRule
+
+AnswerKind = Literal["math", "choice", "integer"]
+BOXED = "Please reason step by step, and put your final answer within \\boxed{}."
+LETTER = "Please reason step by step, and put the letter of your choice alone within \\boxed{}."
+
+
+class PromptStyle(Frozen):
+    """How a question becomes a prompt. ``plain``: the text as it is; ``chat``: the tokenizer's chat template.
+
+    ``where`` says in which turn the instruction stands (``none`` for models whose template carries it). ``demonstrations`` are
+    (question, answer) turns before the question. ``template_arguments`` go to the chat template, e.g. ``enable_thinking: false``.
+    """
+
+    template: Literal["chat", "plain"] = "chat"
+    where: Literal["user", "system", "none"] = "user"
+    instruction: str = BOXED
+    choice_instruction: str = LETTER
+    demonstrations: tuple[tuple[str, str], ...] = ()
+    template_arguments: dict[str, bool] = Field(default_factory=dict)
+
+    def messages(self, problem: str, kind: AnswerKind) -> list[dict[str, str]]:
+        """The chat turns for one problem."""
+        instruction = self.choice_instruction if kind == "choice" else self.instruction
+        system = [{"role": "system", "content": instruction}] if self.where == "system" else []
+        shots = [
+            {"role": role, "content": text}
+            for question, answer in self.demonstrations
+            for role, text in (("user", question), ("assistant", answer))
+        ]
+        user = f"{problem}\n{instruction}" if self.where == "user" else problem
+        return [*system, *shots, {"role": "user", "content": user}]
+
+
+class _Model(Frozen):
+    """What every model entry may say. ``parameters``: their number, for the cost model."""
+
+    prompt: PromptStyle = PromptStyle()
+    parameters: int | None = Field(None, ge=1)
+    sampling: SamplingOverride | None = None  # type: ignore[valid-type]
+    training: TrainingOverride | None = None  # type: ignore[valid-type]
+
+
+class HubModel(_Model):
+    """A model on the Hugging Face hub."""
+
+    source: Literal["hub"] = "hub"
+    id: str
+    revision: str = "main"
+
+
+class PathModel(_Model):
+    """A Hugging Face model folder on disk."""
+
+    source: Literal["path"] = "path"
+    path: str
+
+
+class LabPolicy(_Model, LabModel):
+    """A lab model as a policy: its prompts are plain text."""
+
+    prompt: PromptStyle = PromptStyle(template="plain", where="none")
+
+
+Model = Annotated[HubModel | PathModel | LabPolicy, Field(discriminator="source")]
+
+
+class Split(Frozen):
+    """A seeded partition of a benchmark's rows: ``parts`` name -> size, ``use`` the part that this entry is."""
+
+    seed: int = Field(0, ge=0)
+    parts: dict[str, Annotated[int, Field(ge=1)]]
+    use: str
+
+    @model_validator(mode="after")
+    def _known_part(self) -> "Split":
+        if self.use not in self.parts:
+            raise ValueError(f"use: {self.use!r} is not one of the parts {sorted(self.parts)}")
+        return self
+
+
+class Columns(Frozen):
+    """Names of a benchmark file's columns. ``id`` None: rows are numbered. ``options``: columns of a multiple-choice question's wrong
+    options, ``answer`` then holds the right one and the loader shuffles them by the benchmark's ``seed``."""
+
+    id: str | None = None
+    question: str = "problem"
+    answer: str = "answer"
+    level: str | None = None
+    subject: str | None = None
+    options: tuple[str, ...] = ()
+
+
+class _Benchmark(Frozen):
+    """What every benchmark entry states. ``rows``: number of questions after filter and split, so that planning downloads nothing."""
+
+    kind: AnswerKind = "math"
+    rows: int = Field(ge=1)
+    sampling: SamplingOverride | None = None  # type: ignore[valid-type]
+    training: TrainingOverride | None = None  # type: ignore[valid-type]
+
+
+class _Rows(_Benchmark):
+    """Rows in columns, from the hub or from a file. ``where`` keeps rows whose column equals the value."""
+
+    columns: Columns = Columns()
+    where: dict[str, str | int] = Field(default_factory=dict)
+    split: Split | None = None
+    seed: int = Field(0, ge=0)
+    publishable: bool = True
+
+
+class HubBenchmark(_Rows):
+    """A data set on the Hugging Face hub. ``publishable: false``: items are never printed into reports (GPQA's authors ask for it)."""
+
+    source: Literal["hub"] = "hub"
+    id: str
+    config: str | None = None
+    revision: str = "main"
+    hub_split: str = "test"
+
+
+class PathBenchmark(_Rows):
+    """A JSONL, JSON, CSV or parquet file on disk, by its ending."""
+
+    source: Literal["path"] = "path"
+    path: str
+
+
+class GeneratedBenchmark(_Benchmark, LabBenchmark):
+    """Questions from the lab's generator."""
+
+    kind: AnswerKind = "integer"
+
+    @model_validator(mode="after")
+    def _rows_are_the_mix(self) -> "GeneratedBenchmark":
+        if sum(self.mix.values()) != self.rows:
+            raise ValueError(f"rows: {self.rows} given, but the mix adds up to {sum(self.mix.values())}")
+        return self
+
+
+Benchmark = Annotated[HubBenchmark | PathBenchmark | GeneratedBenchmark, Field(discriminator="source")]
+
+
+class Method(Frozen):
+    """A method: a reward rule, and the settings that it changes. No ``reward``: the model as it is, without adaptation.
+
+    ``gold: true`` is the oracle's alone; a rule that asks for gold in a method that does not say so is refused.
+    """
+
+    reward: RewardRule | None = None
+    gold: bool = False
+    training: TrainingOverride | None = None  # type: ignore[valid-type]
+    sampling: SamplingOverride | None = None  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _gold_on_purpose(self) -> "Method":
+        asks = self.reward is not None and self.reward.needs_gold
+        if asks and not self.gold:
+            raise ValueError(f"reward: rule {self.reward.rule!r} asks for gold, but the method does not say gold: true")  # type: ignore[union-attr]
+        if self.gold and not asks:
+            raise ValueError("gold: true, but no rule of this method reads it")
+        return self
+
+
+class Catalogue(Frozen):
+    """All models, benchmarks and methods that a study may name."""
+
+    models: dict[str, Model]
+    benchmarks: dict[str, Benchmark]
+    methods: dict[str, Method]
+
+
+Entry = TypeVar("Entry", bound=BaseModel)
+KINDS: Mapping[str, TypeAdapter[dict]] = {
+    "models": TypeAdapter(dict[str, Model]),
+    "benchmarks": TypeAdapter(dict[str, Benchmark]),
+    "methods": TypeAdapter(dict[str, Method]),
+}
+
+
+def load_catalogue(folder: Path) -> Catalogue:
+    """Read ``folder``/{models,benchmarks,methods}/*.yaml; ValueError names the file and key of a bad or doubled entry."""
+    return Catalogue.model_validate({kind: _load_kind(folder / kind, adapter) for kind, adapter in KINDS.items()})
+
+
+def _load_kind(folder: Path, adapter: TypeAdapter[dict]) -> dict[str, BaseModel]:
+    entries: dict[str, BaseModel] = {}
+    home: dict[str, Path] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        raw = read_yaml(path)
+        for name in raw:
+            if name in entries:
+                raise ValueError(f"{path}: {name!r} is already defined in {home[name]}")
+        try:
+            entries |= adapter.validate_python(raw)
+        except ValidationError as error:
+            raise ValueError(explain(error, str(path))) from None
+        home |= dict.fromkeys(raw, path)
+    if not entries:
+        raise ValueError(f"{folder}: no entries; expected *.yaml files with name -> entry")
+    return entries
+
+
+def read_yaml(path: Path) -> dict[str, object]:
+    """One YAML mapping with string keys; ValueError names the file otherwise."""
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not YAML ({error})") from error
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise ValueError(f"{path}: expected a mapping of names to entries, got {type(value).__name__}")
+    return value
+
+
+def explain(error: ValidationError, where: str) -> str:
+    """A pydantic error as one line a fault: full path of the key, what is wrong, what was given."""
+    return "\n".join(
+        f"{where}: {'.'.join(str(part) for part in fault['loc']) or '(whole)'}: {fault['msg']} (given: {str(fault['input'])[:80]})"
+        for fault in error.errors()
+    )
