@@ -48,8 +48,8 @@ class _Model(Frozen):
 
     prompt: PromptStyle = PromptStyle()
     parameters: int | None = Field(None, ge=1)
-    sampling: SamplingOverride | None = None  # type: ignore[valid-type]
-    training: TrainingOverride | None = None  # type: ignore[valid-type]
+    sampling: SamplingOverride | None = None
+    training: TrainingOverride | None = None
 
 
 class HubModel(_Model):
@@ -107,8 +107,8 @@ class _Benchmark(Frozen):
 
     kind: AnswerKind = "math"
     rows: int = Field(ge=1)
-    sampling: SamplingOverride | None = None  # type: ignore[valid-type]
-    training: TrainingOverride | None = None  # type: ignore[valid-type]
+    sampling: SamplingOverride | None = None
+    training: TrainingOverride | None = None
 
 
 class _Rows(_Benchmark):
@@ -161,8 +161,8 @@ class Method(Frozen):
 
     reward: RewardRule | None = None
     gold: bool = False
-    training: TrainingOverride | None = None  # type: ignore[valid-type]
-    sampling: SamplingOverride | None = None  # type: ignore[valid-type]
+    training: TrainingOverride | None = None
+    sampling: SamplingOverride | None = None
 
     @model_validator(mode="after")
     def _gold_on_purpose(self) -> "Method":

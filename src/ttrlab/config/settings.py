@@ -4,7 +4,7 @@ A study, a benchmark, a model or a method may override any field by name. ``part
 a misspelt key is refused wherever it stands.
 """
 
-from typing import Any, Literal, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
@@ -126,5 +126,14 @@ def overridden(base: SettingsT, *overrides: Frozen | None) -> SettingsT:
     return type(base).model_validate(merged)
 
 
-TrainingOverride = partial(Training, "TrainingOverride")
-SamplingOverride = partial(Sampling, "SamplingOverride")
+if TYPE_CHECKING:
+
+    class TrainingOverride(Frozen):
+        """``Training`` with every field optional."""
+
+    class SamplingOverride(Frozen):
+        """``Sampling`` with every field optional."""
+
+else:
+    TrainingOverride = partial(Training, "TrainingOverride")
+    SamplingOverride = partial(Sampling, "SamplingOverride")
