@@ -39,6 +39,8 @@ class Training(Frozen):
     ``votes`` roll-outs a question are sampled and decide the label, the first ``train`` of them are trained on. ``updates`` fixes
     the number of steps; otherwise ``episodes`` passes over the questions do. ``mini_batch`` counts questions (None: the whole
     batch), ``micro_batch`` sequences in one forward pass, which never changes the gradient.
+    ``checkpoint_every`` steps a policy is kept for evaluation; ``state_every`` steps the run can be resumed from (1: a kill costs at
+    most one step); ``store_rollouts_every`` steps the roll-outs are kept for audit and replay.
     """
 
     votes: int = Field(64, ge=1)
@@ -68,6 +70,7 @@ class Training(Frozen):
     dtype: Literal["float32", "bfloat16"] = "float32"
     lora: Lora | None = None
     checkpoint_every: int = Field(10, ge=1)
+    state_every: int = Field(1, ge=1)
     store_rollouts_every: int = Field(1, ge=1)
 
     @model_validator(mode="after")

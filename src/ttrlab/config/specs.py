@@ -1,0 +1,128 @@
+"""One spec a stage: exactly what the stage depends on, and nothing else, so that a change reruns what it must and no more."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from ttrlab.config.catalogue import AnswerKind, Benchmark, LabPolicy, Model, PromptStyle
+from ttrlab.config.settings import Evaluation, Frozen, Sampling, Training
+from ttrlab.config.study import Cell, Plan
+from ttrlab.rewards import RewardRule
+
+Engine = Literal["torch", "vllm", "openrlhf"]
+
+
+class PrepareSpec(Frozen):
+    """Write one benchmark's questions and gold."""
+
+    name: str
+    benchmark: Benchmark
+
+
+class PretrainSpec(Frozen):
+    """Pre-train one lab model."""
+
+    name: str
+    model: LabPolicy
+
+
+class AdaptSpec(Frozen):
+    """Adapt one model to one benchmark by one method with one seed. Nothing in it, or reachable from it, is gold."""
+
+    model: str
+    benchmark: str
+    method: str
+    seed: int
+    kind: AnswerKind
+    rows: int
+    engine: Engine
+    prompt: PromptStyle
+    revision: str | None
+    rule: RewardRule
+    sampling: Sampling
+    training: Training
+
+
+class EvaluateSpec(Frozen):
+    """Sample from checkpoints of one cell: ``steps`` 0 is the model as given. One greedy roll-out more if ``greedy``."""
+
+    seed: int
+    kind: AnswerKind
+    engine: Engine
+    prompt: PromptStyle
+    revision: str | None
+    samples: int = Field(ge=1)
+    greedy: bool
+    sampling: Sampling
+    steps: tuple[int, ...] = Field(min_length=1)
+
+
+class ScoreSpec(Frozen):
+    """Grade the evaluation roll-outs of one cell."""
+
+    kind: AnswerKind
+    metrics: tuple[str, ...]
+    cell: tuple[str, str, str, int]
+
+
+class AuditSpec(Frozen):
+    """Join the training roll-outs and decisions of one cell with gold."""
+
+    kind: AnswerKind
+    train: int
+    cell: tuple[str, str, str, int]
+
+
+def adapt_spec(plan: Plan, cell: Cell) -> AdaptSpec:
+    """The spec of a cell's adaptation; ValueError for a method without a reward rule."""
+    rule = plan.method(cell).reward
+    if rule is None:
+        raise ValueError(f"method {cell.method!r} has no reward rule, so it has no adapt job")
+    model, benchmark = plan.model(cell), plan.benchmark(cell)
+    return AdaptSpec(
+        model=cell.model,
+        benchmark=cell.benchmark,
+        method=cell.method,
+        seed=cell.seed,
+        kind=benchmark.kind,
+        rows=benchmark.rows,
+        engine=plan.study.engine,
+        prompt=model.prompt,
+        revision=revision(model),
+        rule=rule,
+        sampling=plan.sampling(cell),
+        training=plan.training(cell),
+    )
+
+
+def evaluate_spec(plan: Plan, cell: Cell, steps: tuple[int, ...], endpoint: bool) -> EvaluateSpec:
+    """The spec of sampling a cell's endpoint, or the points of its learning curve."""
+    evaluation, model = plan.study.evaluation, plan.model(cell)
+    return EvaluateSpec(
+        seed=cell.seed,
+        kind=plan.benchmark(cell).kind,
+        engine="vllm" if plan.study.engine == "openrlhf" else plan.study.engine,
+        prompt=model.prompt,
+        revision=revision(model),
+        samples=evaluation.samples if endpoint else evaluation.curve_samples,
+        greedy=endpoint and "greedy" in evaluation.metrics,
+        sampling=plan.sampling(cell).model_copy(update={"temperature": evaluation.temperature, "top_p": evaluation.top_p, "top_k": 0}),
+        steps=steps,
+    )
+
+
+def score_spec(plan: Plan, cell: Cell, evaluation: Evaluation) -> ScoreSpec:
+    """The spec of grading a cell."""
+    return ScoreSpec(kind=plan.benchmark(cell).kind, metrics=evaluation.metrics, cell=(cell.model, cell.benchmark, cell.method, cell.seed))
+
+
+def audit_spec(plan: Plan, cell: Cell) -> AuditSpec:
+    """The spec of auditing a cell's rewards."""
+    return AuditSpec(
+        kind=plan.benchmark(cell).kind, train=plan.training(cell).train, cell=(cell.model, cell.benchmark, cell.method, cell.seed)
+    )
+
+
+def revision(model: Model) -> str | None:
+    """The hub revision of a model, None for one that lies on disk."""
+    return model.revision if model.source == "hub" else None
