@@ -1,15 +1,20 @@
 """Files that are either whole or absent: written to a temporary name, fsynced, renamed; and the hashes that prove it."""
 
+import fcntl
 import gzip
 import hashlib
 import io
 import json
 import os
+import shutil
+import socket
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+HASHES = "hashes.json"
 
 
 @contextmanager
@@ -106,3 +111,58 @@ def digest(value: Any) -> str:
 def hashes(folder: Path) -> dict[str, str]:
     """Relative path -> SHA-256 of every file below ``folder``, sorted by path."""
     return {str(p.relative_to(folder)): sha256(p) for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder beside ``path``; on success its files are fsynced, hashed into ``hashes.json`` and it is renamed to ``path``.
+
+    An older folder of that name is replaced. On any error the temporary folder is removed and ``path`` is as it was.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"))
+    try:
+        yield temporary
+        write_json(temporary / HASHES, hashes(temporary))
+        for file in temporary.rglob("*"):
+            if file.is_file():
+                with open(file, "rb") as handle:
+                    os.fsync(handle.fileno())
+        temporary.chmod(0o755)
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    sync_directory(path.parent)
+
+
+def is_whole(folder: Path) -> bool:
+    """True when ``folder`` was finished by ``atomic_folder`` and every file still has its hash."""
+    record = folder / HASHES
+    if not record.is_file():
+        return False
+    found = hashes(folder)
+    found.pop(HASHES)
+    return found == read_json(record)
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold the lock file ``path`` while the block runs; RuntimeError names the process that holds it already.
+
+    The lock is the kernel's, so it ends with its owner, however that ends.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "a+", encoding="utf-8") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle.seek(0)
+            raise RuntimeError(f"{path}: another run works in this folder ({handle.read().strip()}); stop it or wait for it") from None
+        handle.truncate(0)
+        handle.write(f"process {os.getpid()} on {socket.gethostname()}")
+        handle.flush()
+        yield

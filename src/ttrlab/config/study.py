@@ -1,6 +1,6 @@
 """A study: which cells of (model x benchmark x method x seed) are run, and with which settings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -123,10 +123,14 @@ class Plan(Frozen):
         named += [("benchmarks", benchmark) for _, benchmark in study.model_benchmarks]
         named += [("methods", method) for method in study.methods]
         named += [(kind, name) for i in study.settings for kind, name in i.when.names()]
+        known: dict[str, Collection[str]] = {
+            "models": catalogue.models,
+            "benchmarks": catalogue.benchmarks,
+            "methods": catalogue.methods,
+        }
         for kind, name in named:
-            known = {"models": catalogue.models, "benchmarks": catalogue.benchmarks, "methods": catalogue.methods}[kind]
-            if name not in known:
-                raise ValueError(f"{kind}: unknown name {name!r}; the catalogue has {', '.join(sorted(known))}")
+            if name not in known[kind]:
+                raise ValueError(f"{kind}: unknown name {name!r}; the catalogue has {', '.join(sorted(known[kind]))}")
 
     def _check_cell(self, cell: Cell) -> None:
         """Refuse settings that cannot run, naming the cell."""

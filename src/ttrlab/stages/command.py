@@ -1,0 +1,47 @@
+"""The command line that all stages share: ``--spec JSON`` and one option a file; faults are one line, not a traceback."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ttrlab.config.catalogue import explain
+
+SpecT = TypeVar("SpecT", bound=BaseModel)
+
+
+def parse(doc: str | None, *options: str, optional: tuple[str, ...] = (), flags: tuple[str, ...] = ()) -> argparse.Namespace:
+    """Parse ``--spec`` and the named options (each a path or a text) from the command line."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--spec", required=True, help="the stage's spec as JSON, or @FILE")
+    for name in (*options, *optional):
+        parser.add_argument(f"--{name}", required=name in options)
+    for name in flags:
+        parser.add_argument(f"--{name}", action="store_true")
+    return parser.parse_args()
+
+
+def read_spec(kind: type[SpecT], text: str) -> SpecT:
+    """The spec behind ``--spec``; ValueError lists the faults with their keys."""
+    raw = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
+    try:
+        return kind.model_validate_json(raw)
+    except ValidationError as error:
+        raise ValueError(explain(error, f"--spec ({kind.__name__})")) from None
+
+
+def run(main: Callable[[], None]) -> None:
+    """Call a stage's main; a ValueError, RuntimeError or OSError ends it with one line on stderr and exit code 1.
+
+    Set ``TTRLAB_TRACEBACK=1`` to see where it came from.
+    """
+    try:
+        main()
+    except (ValueError, RuntimeError, OSError) as error:
+        if os.environ.get("TTRLAB_TRACEBACK") == "1":
+            raise
+        sys.exit(f"{Path(sys.argv[0]).stem}: error: {error}")
