@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from ttrlab.config.catalogue import AnswerKind, Benchmark, LabPolicy, Model, PromptStyle
-from ttrlab.config.settings import Evaluation, Frozen, Sampling, Training
+from ttrlab.config.settings import Frozen, Sampling, Training
 from ttrlab.config.study import Cell, Plan
 from ttrlab.rewards import RewardRule
 
@@ -57,20 +57,27 @@ class EvaluateSpec(Frozen):
     steps: tuple[int, ...] = Field(min_length=1)
 
 
-class ScoreSpec(Frozen):
-    """Grade the evaluation roll-outs of one cell."""
+class CellName(Frozen):
+    """The columns that name a cell in every table."""
 
-    kind: AnswerKind
+    model: str
+    benchmark: str
+    method: str
+    seed: int
+
+
+class ScoreSpec(Frozen):
+    """Grade the evaluation roll-outs of one cell by the named metrics."""
+
+    cell: CellName
     metrics: tuple[str, ...]
-    cell: tuple[str, str, str, int]
 
 
 class AuditSpec(Frozen):
-    """Join the training roll-outs and decisions of one cell with gold."""
+    """Join the training roll-outs and decisions of one cell with gold. ``train``: the trained roll-outs of each group."""
 
-    kind: AnswerKind
+    cell: CellName
     train: int
-    cell: tuple[str, str, str, int]
 
 
 def adapt_spec(plan: Plan, cell: Cell) -> AdaptSpec:
@@ -111,18 +118,28 @@ def evaluate_spec(plan: Plan, cell: Cell, steps: tuple[int, ...], endpoint: bool
     )
 
 
-def score_spec(plan: Plan, cell: Cell, evaluation: Evaluation) -> ScoreSpec:
+def score_spec(plan: Plan, cell: Cell) -> ScoreSpec:
     """The spec of grading a cell."""
-    return ScoreSpec(kind=plan.benchmark(cell).kind, metrics=evaluation.metrics, cell=(cell.model, cell.benchmark, cell.method, cell.seed))
+    return ScoreSpec(cell=_name(cell), metrics=plan.study.evaluation.metrics)
 
 
 def audit_spec(plan: Plan, cell: Cell) -> AuditSpec:
     """The spec of auditing a cell's rewards."""
-    return AuditSpec(
-        kind=plan.benchmark(cell).kind, train=plan.training(cell).train, cell=(cell.model, cell.benchmark, cell.method, cell.seed)
-    )
+    return AuditSpec(cell=_name(cell), train=plan.training(cell).train)
+
+
+def _name(cell: Cell) -> CellName:
+    return CellName(model=cell.model, benchmark=cell.benchmark, method=cell.method, seed=cell.seed)
 
 
 def revision(model: Model) -> str | None:
     """The hub revision of a model, None for one that lies on disk."""
     return model.revision if model.source == "hub" else None
+
+
+class AggregateSpec(Frozen):
+    """Tables and figures of a study: which metrics, the first of them the main one, and the order of methods."""
+
+    study: str
+    metrics: tuple[str, ...] = Field(min_length=1)
+    methods: tuple[str, ...]

@@ -14,15 +14,18 @@ from ttrlab.config.catalogue import explain
 SpecT = TypeVar("SpecT", bound=BaseModel)
 
 
-def parse(doc: str | None, *options: str, optional: tuple[str, ...] = (), flags: tuple[str, ...] = ()) -> argparse.Namespace:
-    """Parse ``--spec`` and the named options (each a path or a text) from the command line."""
+def stage_parser(doc: str | None, *options: str, optional: tuple[str, ...] = ()) -> argparse.ArgumentParser:
+    """A parser with ``--spec`` and the named options, each a path or a text."""
     parser = argparse.ArgumentParser(description=doc)
     parser.add_argument("--spec", required=True, help="the stage's spec as JSON, or @FILE")
     for name in (*options, *optional):
         parser.add_argument(f"--{name}", required=name in options)
-    for name in flags:
-        parser.add_argument(f"--{name}", action="store_true")
-    return parser.parse_args()
+    return parser
+
+
+def parse(doc: str | None, *options: str, optional: tuple[str, ...] = ()) -> argparse.Namespace:
+    """Parse ``--spec`` and the named options from the command line."""
+    return stage_parser(doc, *options, optional=optional).parse_args()
 
 
 def read_spec(kind: type[SpecT], text: str) -> SpecT:

@@ -1,0 +1,44 @@
+"""INPUT   {results}/data/{benchmark}/questions.jsonl, the model; gold for the oracle alone
+OUTPUT  {cell}/adapt/manifest.json   written last; beside it steps, roll-outs, decisions and checkpoints
+
+A killed adaptation goes on at its last step: what lies beside the manifest is not declared as output, so it outlives the job.
+"""
+
+
+rule adapt:
+    input:
+        questions=f"{RESULTS}/data/{{benchmark}}/questions.jsonl",
+        model=of_name(JOBS.weight_files, "model"),
+    output:
+        manifest=f"{CELLS}/adapt/manifest.json",
+    params:
+        spec=of_cell(JOBS.spec, "adapt"),
+        model=of_name(JOBS.weights, "model"),
+        out=f"{CELLS}/adapt",
+    wildcard_constraints:
+        method="|".join(BLIND_METHODS) or "(?!)",
+    log:
+        f"{CELLS}/logs/adapt.log",
+    shell:
+        "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
+        " --model {params.model:q} --out {params.out:q} 2> {log:q}"
+
+
+rule adapt_with_gold:
+    input:
+        questions=f"{RESULTS}/data/{{benchmark}}/questions.jsonl",
+        gold=f"{RESULTS}/data/{{benchmark}}/gold.jsonl",
+        model=of_name(JOBS.weight_files, "model"),
+    output:
+        manifest=f"{CELLS}/adapt/manifest.json",
+    params:
+        spec=of_cell(JOBS.spec, "adapt"),
+        model=of_name(JOBS.weights, "model"),
+        out=f"{CELLS}/adapt",
+    wildcard_constraints:
+        method="|".join(GOLD_METHODS) or "(?!)",
+    log:
+        f"{CELLS}/logs/adapt.log",
+    shell:
+        "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
+        " --gold {input.gold:q} --model {params.model:q} --out {params.out:q} 2> {log:q}"

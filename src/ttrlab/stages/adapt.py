@@ -1,0 +1,70 @@
+"""Adapt one policy to one benchmark's questions. Reads gold only when ``--gold`` is given, which the workflow does for the oracle."""
+
+import signal
+from pathlib import Path
+from types import FrameType
+
+from tqdm import tqdm
+
+from ttrlab.adapt.loop import adapt
+from ttrlab.adapt.schedule import checkpoint_steps, total_steps, total_updates
+from ttrlab.benchmarks import read_questions
+from ttrlab.config.specs import AdaptSpec
+from ttrlab.engines import ENGINES, open_policy
+from ttrlab.files import exclusive, read_json, sha256
+from ttrlab.provenance import write_manifest
+from ttrlab.stages import rundir
+from ttrlab.stages.command import parse, read_spec, run
+from ttrlab.stages.gold import grader
+
+
+class StopRequest:
+    """Set by SIGTERM and SIGUSR1 (preemption, a time limit close by): stop at the next step boundary."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        for number in (signal.SIGTERM, signal.SIGUSR1):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.name = signal.Signals(number).name
+
+
+def main() -> None:
+    """Run or resume an adaptation in ``--out``; the manifest there is written last."""
+    arguments = parse(__doc__, "questions", "model", "out", optional=("gold",))
+    spec = read_spec(AdaptSpec, arguments.spec)
+    folder, questions_file = Path(arguments.out), Path(arguments.questions)
+    questions = read_questions(questions_file)
+    if len(questions) != spec.rows:
+        raise ValueError(f"{questions_file}: {len(questions)} questions, but the benchmark entry states rows: {spec.rows}")
+    if bool(arguments.gold) != spec.rule.needs_gold:
+        raise ValueError(f"rule {spec.rule.rule!r} {'needs' if spec.rule.needs_gold else 'must not get'} --gold")
+    stop = StopRequest()
+    with exclusive(folder.parent / f".{folder.name}.lock"):
+        model_hash = (
+            read_json(Path(arguments.model) / "hashes.json")
+            if Path(arguments.model).is_dir() and (Path(arguments.model) / "hashes.json").is_file()
+            else arguments.model
+        )
+        rundir.begin(folder, {"spec": spec.model_dump(mode="json"), "questions": sha256(questions_file), "model": model_hash})
+        updates = total_updates(spec.rows, spec.training)
+        policy = open_policy(spec.engine, arguments.model, spec.revision, spec.prompt, spec.kind, spec.training, updates, spec.seed)
+        done, last = rundir.resume(folder, policy), total_steps(spec.rows, spec.training)
+        keep = set(checkpoint_steps(spec.rows, spec.training))
+        grade = grader(Path(arguments.gold)) if arguments.gold else None
+        steps = adapt(spec, questions, policy, ENGINES[spec.engine].token_stats, done, grade=grade)
+        for step in tqdm(steps, initial=done, total=last, unit="step", disable=None, desc=spec.method):
+            rundir.write_step(folder, step, (step.number - 1) % spec.training.store_rollouts_every == 0 or step.number == last)
+            if step.number in keep:
+                rundir.write_checkpoint(folder, policy, step.number)
+            if step.number % spec.training.state_every == 0 or stop.name:
+                rundir.write_state(folder, policy, step.number)
+            if stop.name and step.number < last:
+                raise RuntimeError(f"{folder}: stopped by {stop.name} after step {step.number} of {last}; the next call goes on there")
+        outputs = rundir.finish(folder)
+        write_manifest(folder / "manifest.json", "adapt", spec.model_dump(mode="json"), [questions_file], outputs)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,79 @@
+"""Sample evaluation roll-outs from the checkpoints of one cell. Reads no gold: grading is the score stage's."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from tqdm import tqdm
+
+from ttrlab.adapt.decide import form_group
+from ttrlab.adapt.record import pool_row
+from ttrlab.benchmarks import read_questions
+from ttrlab.config.settings import Sampling
+from ttrlab.config.specs import EvaluateSpec
+from ttrlab.engines import ENGINES, open_sampler
+from ttrlab.engines.base import Sampler
+from ttrlab.files import digest, is_whole
+from ttrlab.pools import PoolRow, read_pool, write_pool
+from ttrlab.seeds import stream
+from ttrlab.stages.command import parse, read_spec, run
+from ttrlab.stages.rundir import step_name
+from ttrlab.types import Question
+
+CHUNK = 32
+"""Questions in one engine call, and in one saved part of an interrupted evaluation."""
+
+
+def sample_rows(
+    sampler: Sampler, questions: Sequence[Question], spec: EvaluateSpec, step: int, samples: int, sampling: Sampling
+) -> Iterator[PoolRow]:
+    """Pool rows of ``samples`` roll-outs a question, chunk by chunk. The seeds depend on the question alone, not on the step."""
+    for start in range(0, len(questions), CHUNK):
+        chunk = questions[start : start + CHUNK]
+        seeds = [stream(spec.seed, "evaluate", question.id) for question in chunk]
+        sampled = sampler.sample(chunk, samples, sampling, seeds, ENGINES[spec.engine].token_stats)
+        for question, rollouts, seed in zip(chunk, sampled, seeds, strict=True):
+            yield pool_row(form_group(question, rollouts, spec.kind, (), seed), step)
+
+
+def checkpoint_folder(adapted: Path | None, model: str, step: int) -> str:
+    """Where the weights of ``step`` lie: the model as given for 0, else a whole checkpoint; ValueError names a damaged one."""
+    if step == 0:
+        return model
+    if adapted is None:
+        raise ValueError(f"step {step} asked for, but this method has no adaptation")
+    folder = adapted / "checkpoints" / step_name(step)
+    if not is_whole(folder):
+        raise ValueError(f"{folder}: missing or damaged; rerun the adaptation: snakemake -f {adapted / 'manifest.json'}")
+    return str(folder)
+
+
+def main() -> None:
+    """Write one pool of all ``steps`` to ``--rollouts`` and the greedy roll-outs (none unless asked for) to ``--greedy``.
+
+    Finished steps are kept in ``<rollouts>.parts`` until the end, so an interrupted evaluation goes on at the next checkpoint.
+    """
+    arguments = parse(__doc__, "questions", "model", "rollouts", "greedy", optional=("adapted",))
+    spec = read_spec(EvaluateSpec, arguments.spec)
+    questions = read_questions(Path(arguments.questions))
+    adapted = Path(arguments.adapted) if arguments.adapted else None
+    parts = Path(f"{arguments.rollouts}.parts") / digest(spec.model_dump(mode="json"))[:12]
+    greedy = spec.sampling.model_copy(update={"temperature": 0.0, "top_p": 1.0})
+    sampled, greedily = {}, {}
+    for step in spec.steps:
+        sampled[step], greedily[step] = parts / f"{step_name(step)}.jsonl.gz", parts / f"greedy.{step_name(step)}.jsonl.gz"
+        if greedily[step].exists():
+            continue
+        source = checkpoint_folder(adapted, arguments.model, step)
+        sampler = open_sampler(spec.engine, source, spec.revision if step == 0 else None, spec.prompt, spec.kind)
+        rows = sample_rows(sampler, questions, spec, step, spec.samples, spec.sampling)
+        write_pool(sampled[step], tqdm(rows, total=len(questions), unit="question", disable=None, desc=step_name(step)))
+        write_pool(greedily[step], sample_rows(sampler, questions, spec, step, 1, greedy) if spec.greedy else ())
+    write_pool(Path(arguments.greedy), chain.from_iterable(map(read_pool, greedily.values())))
+    write_pool(Path(arguments.rollouts), chain.from_iterable(map(read_pool, sampled.values())))
+    shutil.rmtree(parts.parent)
+
+
+if __name__ == "__main__":
+    run(main)

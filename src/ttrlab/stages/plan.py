@@ -1,0 +1,138 @@
+"""What the workflow asks the configuration: the plan behind Snakemake's config, and each job's spec and files."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ttrlab.adapt.schedule import checkpoint_steps
+from ttrlab.config.settings import Frozen
+from ttrlab.config.specs import AggregateSpec, PrepareSpec, PretrainSpec, adapt_spec, audit_spec, evaluate_spec, score_spec
+from ttrlab.config.study import Cell, Plan, make_plan
+from ttrlab.engines import ENGINES
+from ttrlab.files import write_text
+from ttrlab.signals import required_stats
+
+CELL_KEYS = ("model", "benchmark", "method", "seed")
+"""Keys of ``--config`` that name one cell for the target ``cell``; they are no part of the study."""
+
+
+def load_plan(config: Mapping[str, Any], catalogue: Path) -> Plan:
+    """The validated plan behind Snakemake's ``config``; ValueError lists the faults, one a line."""
+    plan = make_plan({key: value for key, value in config.items() if key not in CELL_KEYS}, catalogue)
+    check_engine(plan)
+    return plan
+
+
+def check_engine(plan: Plan) -> None:
+    """Refuse, by name, a rule whose signals the study's engine cannot provide."""
+    engine = ENGINES[plan.study.engine]
+    for name, method in plan.catalogue.methods.items():
+        if method.reward is None:
+            continue
+        missing = required_stats(method.reward.needs) - engine.token_stats - {"logprobs"}
+        if missing:
+            raise ValueError(
+                f"methods.{name}: rule {method.reward.rule!r} needs {', '.join(sorted(missing))}, "
+                f"which engine {plan.study.engine!r} does not give"
+            )
+
+
+def freeze(plan: Plan, path: Path) -> None:
+    """Write the plan that a run starts with; jobs that start later read this and not the YAML."""
+    write_text(path, plan.model_dump_json(indent=1, exclude_unset=True) + "\n")
+
+
+def load_frozen(path: Path) -> Plan:
+    """The plan that the running workflow was started with."""
+    return Plan.model_validate_json(path.read_text(encoding="utf-8"))
+
+
+def requested_cell(plan: Plan, config: Mapping[str, Any]) -> Cell | None:
+    """The cell named by ``--config model=... benchmark=... method=... seed=...``; None when no key is given.
+
+    ValueError when a key is missing or the cell is not in the study, with the values that are.
+    """
+    given = {key: config[key] for key in CELL_KEYS if key in config}
+    if not given:
+        return None
+    if len(given) < len(CELL_KEYS):
+        raise ValueError(f"a cell needs all of {', '.join(CELL_KEYS)}; given: {given}")
+    cell = Cell(str(given["model"]), str(given["benchmark"]), str(given["method"]), int(given["seed"]))
+    if cell not in plan.cells:
+        raise ValueError(f"cell {cell.path} is not in study {plan.study.study!r}")
+    return cell
+
+
+class Jobs:
+    """Specs and paths of every job; built once when the workflow is planned."""
+
+    def __init__(self, plan: Plan, results: str) -> None:
+        self.plan, self.results = plan, results
+        self.cells = {cell.path: cell for cell in plan.cells}
+        self._steps = {path: self._checkpoints(cell) for path, cell in self.cells.items()}
+
+    def _checkpoints(self, cell: Cell) -> tuple[int, ...]:
+        if self.plan.method(cell).reward is None:
+            return (0,)
+        return checkpoint_steps(self.plan.benchmark(cell).rows, self.plan.training(cell))
+
+    def curve_steps(self, cell: Cell) -> tuple[int, ...]:
+        """Checkpoints before the endpoint that are evaluated for the learning curve."""
+        every = self.plan.study.evaluation.curve_every
+        return self._steps[cell.path][:-1][::every] if every else ()
+
+    def folder(self, cell: Cell) -> str:
+        """Where a cell's results lie."""
+        return f"{self.results}/cells/{cell.path}"
+
+    def spec(self, stage: str, cell: Cell) -> str:
+        """The JSON spec of one of a cell's stages."""
+        specs: dict[str, Callable[[], Frozen]] = {
+            "adapt": lambda: adapt_spec(self.plan, cell),
+            "evaluate": lambda: evaluate_spec(self.plan, cell, self._steps[cell.path][-1:], endpoint=True),
+            "curve": lambda: evaluate_spec(self.plan, cell, self.curve_steps(cell), endpoint=False),
+            "score": lambda: score_spec(self.plan, cell),
+            "audit": lambda: audit_spec(self.plan, cell),
+        }
+        return specs[stage]().model_dump_json()
+
+    def aggregate(self) -> str:
+        """The spec of the study's tables and figures."""
+        study = self.plan.study
+        return AggregateSpec(study=study.study, metrics=study.evaluation.metrics, methods=study.methods).model_dump_json()
+
+    def prepare(self, benchmark: str) -> str:
+        """The spec of writing a benchmark's files."""
+        return PrepareSpec(name=benchmark, benchmark=self.plan.catalogue.benchmarks[benchmark]).model_dump_json()
+
+    def pretrain(self, model: str) -> str:
+        """The spec of pre-training a lab model; ValueError for a model that is not the lab's."""
+        entry = self.plan.catalogue.models[model]
+        if entry.source != "lab":
+            raise ValueError(f"model {model!r} is not a lab model, so nothing is pre-trained for it")
+        return PretrainSpec(name=model, model=entry).model_dump_json()
+
+    def weights(self, model: str) -> str:
+        """What an engine loads: a folder on disk or a hub id."""
+        entry = self.plan.catalogue.models[model]
+        if entry.source == "lab":
+            return f"{self.results}/models/{model}/model"
+        return entry.id if entry.source == "hub" else entry.path
+
+    def weight_files(self, model: str) -> list[str]:
+        """Files of the workflow that a model depends on: a lab model's manifest, nothing for the others."""
+        return [f"{self.results}/models/{model}/manifest.json"] if self.plan.catalogue.models[model].source == "lab" else []
+
+    def adapted(self, cell: Cell) -> list[str]:
+        """The manifest of a cell's adaptation; nothing for a method without one."""
+        return [f"{self.folder(cell)}/adapt/manifest.json"] if self.plan.method(cell).reward is not None else []
+
+    def pools(self, cell: Cell) -> list[str]:
+        """The evaluation pools of a cell: endpoint, and curve where there is one."""
+        names = ["evaluate", "curve"] if self.curve_steps(cell) else ["evaluate"]
+        return [f"{self.folder(cell)}/{name}/rollouts.jsonl.gz" for name in names]
+
+    def results_of(self, cell: Cell) -> list[str]:
+        """The files that make a cell complete: scores, and the audit where there was an adaptation."""
+        names = ["scores.csv"] + (["audit.csv"] if self.adapted(cell) else [])
+        return [f"{self.folder(cell)}/{name}" for name in names]

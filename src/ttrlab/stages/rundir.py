@@ -1,0 +1,96 @@
+"""The folder of one adaptation: what is written after every step, and where a killed run goes on.
+
+steps/000001.json  seconds/000001.json  rollouts/step000001.jsonl.gz  decisions/step000001.jsonl.gz
+checkpoints/step000010/   policies in Hugging Face form, kept
+state/step000003/         policy, optimiser, schedule, random state; the newest two while running, none at the end
+spec.json                 what this folder was begun with
+"""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ttrlab.adapt.loop import Step
+from ttrlab.adapt.record import decision_row, pool_row, seconds_record, step_record
+from ttrlab.engines.base import Policy
+from ttrlab.files import atomic_folder, digest, is_whole, read_json, write_json, write_jsonl
+from ttrlab.pools import write_pool
+
+PARTS = ("steps", "seconds", "rollouts", "decisions", "checkpoints", "state")
+
+
+def step_name(step: int) -> str:
+    """Folder and file stem of a step."""
+    return f"step{step:06d}"
+
+
+def step_number(path: Path) -> int:
+    """The step in a file or folder name written by ``step_name``."""
+    return int(path.name.split(".")[0].removeprefix("step"))
+
+
+def begin(folder: Path, identity: Mapping[str, Any]) -> None:
+    """Make ``folder`` ready for a run of ``identity`` (spec and hashes of its inputs).
+
+    What another identity left there is moved to ``<folder>.previous``; what this one left is kept and resumed from.
+    """
+    marker = folder / "spec.json"
+    if folder.exists() and any(folder.iterdir()) and not (marker.is_file() and digest(read_json(marker)) == digest(identity)):
+        previous = folder.with_name(f"{folder.name}.previous")
+        shutil.rmtree(previous, ignore_errors=True)
+        folder.rename(previous)
+    write_json(marker, identity)
+
+
+def resume(folder: Path, policy: Policy) -> int:
+    """Load the newest whole state into the policy, drop what later steps left, and return the number of steps done."""
+    states = sorted((folder / "state").glob("step*"), key=step_number, reverse=True)
+    done = 0
+    for state in states:
+        if is_whole(state):
+            policy.load_state(state)
+            done = step_number(state)
+            break
+    for part in PARTS:
+        for path in (folder / part).glob("step*"):
+            if step_number(path) > done:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return done
+
+
+def write_step(folder: Path, step: Step, keep_rollouts: bool) -> None:
+    """Write a step's record, its seconds, and (if kept) its roll-outs and decisions."""
+    name = step_name(step.number)
+    write_json(folder / "steps" / f"{name}.json", step_record(step))
+    write_json(folder / "seconds" / f"{name}.json", dict(seconds_record(step)))
+    if keep_rollouts:
+        write_pool(folder / "rollouts" / f"{name}.jsonl.gz", (pool_row(group, step.number) for group in step.groups))
+        decided = zip(step.groups, step.decisions, strict=True)
+        write_jsonl(folder / "decisions" / f"{name}.jsonl.gz", (decision_row(g, d, step.number) for g, d in decided))
+
+
+def write_checkpoint(folder: Path, policy: Policy, step: int) -> None:
+    """Keep the policy for evaluation."""
+    with atomic_folder(folder / "checkpoints" / step_name(step)) as target:
+        policy.save_checkpoint(target)
+
+
+def write_state(folder: Path, policy: Policy, step: int) -> None:
+    """Write the state that a killed run resumes from; the newest two are kept."""
+    with atomic_folder(folder / "state" / step_name(step)) as target:
+        policy.save_state(target)
+    for old in sorted((folder / "state").glob("step*"), key=step_number)[:-2]:
+        shutil.rmtree(old)
+
+
+def finish(folder: Path) -> list[Path]:
+    """Join the step files into ``steps.jsonl`` and ``seconds.jsonl``, drop the state, and return the files of the result."""
+    for part in ("steps", "seconds"):
+        files = sorted((folder / part).glob("step*.json"), key=step_number)
+        write_jsonl(folder / f"{part}.jsonl", (read_json(file) for file in files))
+    shutil.rmtree(folder / "state", ignore_errors=True)
+    kept = [folder / "steps.jsonl"]
+    for part in ("rollouts", "decisions", "checkpoints"):
+        kept += sorted(path for path in (folder / part).rglob("*") if path.is_file())
+    return kept
