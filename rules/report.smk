@@ -1,7 +1,7 @@
 """INPUT   the scores and audits of all cells
 OUTPUT  {results}/summary.csv     every cell: model, benchmark, method, seed, metric, value, n, ...
         {results}/tables, figures
-        {results}/mlflow.db       all runs, for `make ui`
+        {results}/mlflow.json     what results/mlflow.db holds of this study (one database for all studies, `make ui`)
 """
 
 SCORES = [f"{JOBS.folder(cell)}/scores.csv" for cell in PLAN.cells]
@@ -11,7 +11,7 @@ AUDITS = [path.replace("adapt/manifest.json", "audit.csv") for path in ADAPTED]
 FIGURES = ["endpoints", "learning_curves"] + (["reward_audit"] if AUDITS else [])
 REPORT = [
     f"{RESULTS}/summary.csv",
-    f"{RESULTS}/mlflow.db",
+    f"{RESULTS}/mlflow.json",
 ]
 
 
@@ -55,13 +55,14 @@ rule track:
         audits=AUDITS,
         adapted=ADAPTED,
     output:
-        database=f"{RESULTS}/mlflow.db",
+        receipt=f"{RESULTS}/mlflow.json",
     params:
         spec=JOBS.aggregate(),
         plan=FROZEN,
         cells=f"{RESULTS}/cells",
+        database="results/mlflow.db",
     log:
         f"{RESULTS}/logs/track.log",
     shell:
         "python -m ttrlab.stages.track --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q}"
-        " --database {output.database:q} 2> {log:q}"
+        " --database {params.database:q} --receipt {output.receipt:q} 2> {log:q}"

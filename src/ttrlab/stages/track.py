@@ -1,6 +1,7 @@
 """Import all cells into an MLflow database, one run a cell. Idempotent: a run is known by its cell and the digest of its files."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -8,15 +9,15 @@ from tqdm import tqdm
 
 from ttrlab.config.specs import AggregateSpec
 from ttrlab.config.study import Cell, Plan
-from ttrlab.files import digest, read_jsonl, sha256
+from ttrlab.files import digest, read_jsonl, sha256, write_json
 from ttrlab.stages.command import parse, read_spec, run
 from ttrlab.stages.plan import load_frozen
 
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
-import mlflow  # noqa: E402
-from mlflow.entities import Metric, Param, Run, RunTag  # noqa: E402
-from mlflow.tracking import MlflowClient  # noqa: E402
+import mlflow
+from mlflow.entities import Metric, Param, Run, RunTag
+from mlflow.tracking import MlflowClient
 
 FILES = ("scores.csv", "audit.csv", "adapt/steps.jsonl")
 BATCH = 1000
@@ -55,14 +56,19 @@ def cell_params(plan: Plan, cell: Cell) -> list[Param]:
     ]
 
 
-def import_cell(client: MlflowClient, experiment: str, plan: Plan, cell: Cell, folder: Path, known: dict[str, Run]) -> bool:
-    """Write one cell's run unless an identical one is there; a superseded run is deleted. True when something was written."""
-    content = digest({name: sha256(folder / name) for name in FILES if (folder / name).exists()})
-    old = known[cell.path] if cell.path in known else None
-    if old is not None:
-        if old.data.tags["content"] == content:
-            return False
-        client.delete_run(old.info.run_id)
+def content_of(folder: Path) -> str:
+    """Digest of the files of a cell that an MLflow run is made from."""
+    return digest({name: sha256(folder / name) for name in FILES if (folder / name).exists()})
+
+
+def import_cell(
+    client: MlflowClient, experiment: str, plan: Plan, cell: Cell, folder: Path, content: str, known: Mapping[str, Run]
+) -> None:
+    """Write one cell's run unless an identical one is there; a superseded run is deleted."""
+    if cell.path in known:
+        if known[cell.path].data.tags["content"] == content:
+            return
+        client.delete_run(known[cell.path].info.run_id)
     tags = {
         "cell_key": cell.path,
         "content": content,
@@ -81,12 +87,11 @@ def import_cell(client: MlflowClient, experiment: str, plan: Plan, cell: Cell, f
         if (folder / name).exists():
             client.log_artifact(run_id, str(folder / name))
     client.set_terminated(run_id, end_time=0)
-    return True
 
 
 def main() -> None:
-    """Bring ``--database`` up to date with ``--cells``."""
-    arguments = parse(__doc__, "plan", "cells", "database")
+    """Bring ``--database`` up to date with ``--cells``, then write ``--receipt``: which cells it holds, by content."""
+    arguments = parse(__doc__, "plan", "cells", "database", "receipt")
     spec, cells, database = read_spec(AggregateSpec, arguments.spec), Path(arguments.cells), Path(arguments.database).resolve()
     plan = load_frozen(Path(arguments.plan))
     mlflow.set_tracking_uri(f"sqlite:///{database}")
@@ -95,8 +100,10 @@ def main() -> None:
     artefacts = (database.parent / "mlflow").as_uri()
     experiment = found.experiment_id if found else client.create_experiment(spec.study, artifact_location=artefacts)
     known = {run.data.tags["cell_key"]: run for run in client.search_runs([experiment], max_results=50000)}
+    contents = {cell.path: content_of(cells / cell.path) for cell in plan.cells}
     for cell in tqdm(plan.cells, unit="run", disable=None, desc="MLflow"):
-        import_cell(client, experiment, plan, cell, cells / cell.path, known)
+        import_cell(client, experiment, plan, cell, cells / cell.path, contents[cell.path], known)
+    write_json(Path(arguments.receipt), {"experiment": spec.study, "cells": contents})
 
 
 if __name__ == "__main__":
