@@ -1,0 +1,79 @@
+"""Reading a judge's output: the last JSON object with a reason and an integer score. Hostile text is data and costs linear time."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+UNRESOLVED = -1
+"""Score of a judgement that is malformed or truncated. It neither accepts nor rejects."""
+
+ACCEPT = 5
+"""Scores of at least this accept an answer."""
+
+LARGEST = 10
+"""Scores are integers in 0..LARGEST; p = score / LARGEST."""
+
+_THOUGHT_END = "</think>"
+_START = re.compile(r"""\{\s*(?:["'}]|reason\b|score\b)""")
+_DIGITS = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``score`` in 0..10 and a non-empty ``reason``; or ``UNRESOLVED``, an empty reason, and the ``fault`` that made it so."""
+
+    score: int
+    reason: str
+    fault: str | None = None
+
+
+def read_judgement(text: str, truncated: bool = False) -> Judgement:
+    """The judgement in a judge's output.
+
+    Valid: the output was not truncated, its last JSON object parses, has no doubled key, ``score`` is an integer in 0..10 (no bool, no
+    float, no string), and ``reason`` is a non-empty string. What stands before the end of a native reasoning block does not count.
+    """
+    if truncated:
+        return Judgement(UNRESOLVED, "", "truncated")
+    found = last_object(text.rpartition(_THOUGHT_END)[2])
+    if isinstance(found, str):
+        return Judgement(UNRESOLVED, "", found)
+    score, reason = found.get("score"), found.get("reason")
+    if type(score) is not int or not 0 <= score <= LARGEST:
+        return Judgement(UNRESOLVED, "", "score")
+    if not isinstance(reason, str) or not reason.strip():
+        return Judgement(UNRESOLVED, "", "reason")
+    return Judgement(score, reason.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def last_object(text: str) -> dict[str, Any] | str:
+    """The last top-level JSON object of ``text``, or the fault: "no object", "malformed object".
+
+    A brace opens an object when a quote, a closing brace or one of the two keys follows, so sets and LaTeX are not objects. After an
+    object that does not parse, reading goes on where the parser stopped: nothing is read twice.
+    """
+    found: dict[str, Any] | str = "no object"
+    at = 0
+    while (start := _START.search(text, at)) is not None:
+        try:
+            found, at = _DECODER.raw_decode(text, start.start())
+        except json.JSONDecodeError as error:
+            found, at = "malformed object", max(error.pos, start.start() + 1)
+        except RecursionError:
+            return "malformed object"
+    return found
+
+
+def _small_int(digits: str) -> int | None:
+    """An integer, or None where it is too long to be a score: converting thousands of digits is slow and refused by Python."""
+    return int(digits) if len(digits) <= _DIGITS else None
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object, or an empty one when a key stands in it twice."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else {}
+
+
+_DECODER = json.JSONDecoder(parse_int=_small_int, object_pairs_hook=_unambiguous)
