@@ -227,6 +227,11 @@ def read_yaml(path: Path) -> dict[str, object]:
 def explain(error: ValidationError, where: str) -> str:
     """A pydantic error as one line a fault: full path of the key, what is wrong, what was given."""
     return "\n".join(
-        f"{where}: {'.'.join(str(part) for part in fault['loc']) or '(whole)'}: {fault['msg']} (given: {str(fault['input'])[:80]})"
-        for fault in error.errors()
+        _explain_fault(where, fault["loc"], fault["msg"].removeprefix("Value error, "), fault["input"]) for fault in error.errors()
     )
+
+
+def _explain_fault(where: str, key: tuple[int | str, ...], message: str, given: object) -> str:
+    if not key:
+        return f"{where}: {message}"
+    return f"{where}: {'.'.join(map(str, key))}: {message} (given: {str(given)[:80]})"
