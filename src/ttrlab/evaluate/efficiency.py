@@ -64,7 +64,8 @@ def fewer_steps(
             raise ValueError(
                 f"{name} has shape {curves.shape}, expected (seeds, questions, {steps.size}) with more points than tail={tail}"
             )
-    arms = [np.concatenate([arm.mean(axis=(0, 1))[None], _resampled(arm, question_weights, seed_weights)]) for arm in (method, baseline)]
+    stacks = [np.concatenate([arm.mean(axis=(0, 1))[None], _resampled(arm, question_weights, seed_weights)]) for arm in (method, baseline)]
+    arms = [np.round(stack, 12) for stack in stacks]
     plateau = arms[1][:, -tail:].mean(axis=1)
     method_steps, baseline_steps = (steps_to(steps, arm, plateau) - steps[0] for arm in arms)
     defined = baseline_steps > 0

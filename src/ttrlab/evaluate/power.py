@@ -18,7 +18,7 @@ def power(effect: float, standard_error: float, alpha: float = ALPHA, freedom: f
         critical = stats.norm.isf(alpha / 2)
         return float(stats.norm.sf(critical - shift) + stats.norm.cdf(-critical - shift))
     critical = stats.t.isf(alpha / 2, freedom)
-    return float(stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift))
+    return float(stats.nct.sf(critical, freedom, shift) + stats.nct.sf(critical, freedom, -shift))
 
 
 def detectable(standard_error: float, alpha: float = ALPHA, wanted: float = POWER, freedom: float | None = None) -> float:
@@ -28,8 +28,10 @@ def detectable(standard_error: float, alpha: float = ALPHA, wanted: float = POWE
     """
     if not alpha < wanted < 1:
         raise ValueError(f"the wanted power must lie between alpha={alpha} and 1, got {wanted}")
-    scaled = optimize.brentq(lambda shift: power(shift, 1.0, alpha, freedom) - wanted, 0.0, 100.0)
-    return float(scaled) * standard_error
+    enough = 1.0
+    while power(enough, 1.0, alpha, freedom) < wanted:
+        enough *= 2
+    return float(optimize.brentq(lambda shift: power(shift, 1.0, alpha, freedom) - wanted, 0.0, enough)) * standard_error
 
 
 def pooled_error(standard_errors: Sequence[float], correlation: float = 0.0) -> float:
