@@ -14,7 +14,7 @@ DIFFERENCE = " - "
 
 
 def paper_numbers(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with a float column ``number`` (NaN for "not given" and for names) and a bool column ``difference`` (two methods, in points).
+    """The table with a float column ``number`` (NaN: not given, or a name) and a bool column ``difference`` (two methods, in points).
 
     ``table`` holds strings only, as ``pandas.read_csv(path, dtype=str, keep_default_na=False)`` gives. ValueError names the row.
     """
