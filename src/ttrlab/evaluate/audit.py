@@ -58,6 +58,8 @@ def audit(pool: Iterable[PoolRow], decisions: Iterable[StoredDecision], gold: Ma
         rows.append(
             {"step": stored.step, "question_id": stored.question_id, **visit_counts(made.decision, made.answer_class, correct, train)}
         )
+    if not rows:
+        raise ValueError("an empty pool has nothing to audit")
     return pd.DataFrame(rows)
 
 
