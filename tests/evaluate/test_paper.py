@@ -282,3 +282,40 @@ def test_a_row_that_is_no_number_is_refused_by_file_and_row():
         paper_numbers(pd.DataFrame([row]))
     with pytest.raises(ValueError, match="needs the columns"):
         paper_numbers(pd.DataFrame({"paper": ["x"]}))
+
+
+def test_truer_coverage_changes_give_its_pass_at_32(papers):
+    truer = papers["truer"]
+    base, won, lost = (
+        one(truer, "appendix B.3", metric=f"questions {what}") for what in ("with a correct sample", "newly covered", "no longer covered")
+    )
+    printed = one(truer, "table 7", method="truer/qwen3-4b", metric="pass@32", note="update 90")
+    assert 100 * (base + won - lost) / 370 == pytest.approx(printed, abs=0.006)
+
+
+def test_truer_last_four_updates_give_the_main_tables_reward_accuracy(papers):
+    truer = papers["truer"]
+    right = pick(truer, "appendix A.1", metric="right rewards")
+    assert len(right) == 3
+    for _, row in right.iterrows():
+        printed = one(truer, "table 2", model=row["model"], benchmark="aime24", method=row["method"], metric="reward accuracy")
+        assert 100 * row["number"] / 1280 == pytest.approx(printed, abs=0.006)
+
+
+def test_truer_deployment_gains_span_the_printed_range(papers):
+    table = pick(papers["truer"], "table 15")
+    ours = table[table["method"].str.startswith("truer/")].pivot(index=["model", "benchmark", "note"], columns="metric", values="number")
+    gains = ours["rectifier selection"] - ours["majority@32"]
+    span = [one(papers["truer"], "section 5.4", metric=f"rectifier selection - majority@32, {end}") for end in ("least", "most")]
+    assert [gains.min(), gains.max()] == pytest.approx(span, abs=0.0101)
+
+
+def test_truer_budget_controls_follow(papers):
+    truer = papers["truer"]
+    hours = pick(truer, "table 19", metric="adaptation").pivot(index=["model", "benchmark"], columns="method", values="number")
+    extra = 100 * (hours["majority, GPU-hours of truer"] / hours["truer/qwen3-4b"] - 1)
+    assert (round(extra.min(), 1), round(extra.max(), 1)) == (1.1, 1.4)
+    longer = pick(truer, "table 20", metric="pass@1").set_index(["model", "benchmark"])["number"]
+    start = pick(truer, "table 19", metric="pass@1", method="truer/qwen3-4b").set_index(["model", "benchmark"])["number"]
+    printed = pick(truer, "appendix F.2", metric="pass@1").set_index(["model", "benchmark"])["number"]
+    assert (longer - start)[printed.index].to_numpy() == pytest.approx(printed.to_numpy(), abs=0.011)
