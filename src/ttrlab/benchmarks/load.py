@@ -5,7 +5,7 @@ from pathlib import Path
 from ttrlab.benchmarks.sources import hub_rows, read_rows
 from ttrlab.benchmarks.split import split_items
 from ttrlab.benchmarks.store import Loaded
-from ttrlab.benchmarks.table import Item, check_columns, check_unique, to_item
+from ttrlab.benchmarks.table import Item, check_columns, to_item, unique
 from ttrlab.config.catalogue import Benchmark, Columns, GeneratedBenchmark, HubBenchmark, PathBenchmark
 
 
@@ -38,8 +38,7 @@ def _from_rows(name: str, benchmark: HubBenchmark | PathBenchmark) -> Loaded:
     kept = [row for row in rows if all(str(row.values[column]) == str(value) for column, value in benchmark.where.items())]
     if not kept:
         raise ValueError(f"benchmark {name!r}: none of {len(rows)} rows of {source} has {benchmark.where or 'a question'}")
-    items = [to_item(row, benchmark.columns, benchmark.kind, source, benchmark.seed) for row in kept]
-    check_unique(items)
+    items = unique([to_item(row, benchmark.columns, benchmark.kind, source, benchmark.seed) for row in kept], benchmark.duplicates)
     if benchmark.split is None:
         return _loaded(items, {})
     parts = split_items(items, benchmark.split, name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ttrlab.benchmarks.sources import Row
 from ttrlab.benchmarks.text import normalised
@@ -66,14 +66,23 @@ def check_columns(rows: Sequence[Row], names: Sequence[str]) -> None:
                 raise ValueError(f"{row.place}: no column {name!r}; the columns are {', '.join(map(repr, row.values))}")
 
 
-def check_unique(items: Sequence[Item]) -> None:
-    """ValueError names the places of two items with one id, or with one normalised text."""
-    for what, keys in (("id", [item.id for item in items]), ("question text", [normalised(item.prompt) for item in items])):
-        first: dict[str, str] = {}
-        for key, item in zip(keys, items, strict=True):
-            if key in first:
-                raise ValueError(f"{item.place}: {what} of {item.id!r} stands already in {first[key]}")
-            first[key] = item.place
+def unique(items: Sequence[Item], duplicates: Literal["refuse", "first"]) -> list[Item]:
+    """The items with each normalised text once. ValueError names the places of two items with one id and, unless only the
+    ``first`` is to be kept, with one text."""
+    ids: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    kept: list[Item] = []
+    for item in items:
+        if item.id in ids:
+            raise ValueError(f"{item.place}: the id {item.id!r} stands already in {ids[item.id]}")
+        ids[item.id] = item.place
+        text = normalised(item.prompt)
+        if text not in texts:
+            texts[text] = item.place
+            kept.append(item)
+        elif duplicates == "refuse":
+            raise ValueError(f"{item.place}: the question {item.id!r} has the same text as {texts[text]}")
+    return kept
 
 
 def _text(row: Row, column: str) -> str:

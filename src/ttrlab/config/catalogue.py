@@ -19,7 +19,8 @@ LETTER = "Please reason step by step, and put the letter of your choice alone wi
 class PromptStyle(Frozen):
     """How a question becomes a prompt. ``plain``: the text as it is; ``chat``: the tokenizer's chat template.
 
-    ``where`` says in which turn the instruction stands (``none`` for models whose template carries it). ``demonstrations`` are
+    ``where`` says in which turn the instruction stands. ``none`` is for models whose template carries the mathematical one; the
+    instruction to give a letter, which no template carries, then stands in the user's turn. ``demonstrations`` are
     (question, answer) turns before the question. ``template_arguments`` go to the chat template, e.g. ``enable_thinking: false``.
     """
 
@@ -39,7 +40,8 @@ class PromptStyle(Frozen):
             for question, answer in self.demonstrations
             for role, text in (("user", question), ("assistant", answer))
         ]
-        user = f"{problem}\n{instruction}" if self.where == "user" else problem
+        in_user = self.where == "user" or (self.where == "none" and kind == "choice")
+        user = f"{problem}\n{instruction}" if in_user else problem
         return [*system, *shots, {"role": "user", "content": user}]
 
 
@@ -112,10 +114,14 @@ class _Benchmark(Frozen):
 
 
 class _Rows(_Benchmark):
-    """Rows in columns, from the hub or from a file. ``where`` keeps rows whose column equals the value."""
+    """Rows in columns, from the hub or from a file. ``where`` keeps rows whose column equals the value.
+
+    ``duplicates``: a question whose normalised text stands in an earlier row is refused by place, or only the ``first`` is kept.
+    """
 
     columns: Columns = Columns()
     where: dict[str, str | int] = Field(default_factory=dict)
+    duplicates: Literal["refuse", "first"] = "refuse"
     split: Split | None = None
     seed: int = Field(0, ge=0)
     publishable: bool = True
