@@ -1,8 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from ttrlab.evaluate import tests
-from ttrlab.evaluate.contrasts import Contrast, contrast_table, pooled_contrast
+from ttrlab.evaluate.compare import measured_rows
+from ttrlab.evaluate.contrasts import Contrast, contrast_table, contrasts_from, pooled_contrast
 
 
 def contrast(model: str, benchmark: str, seeds: int = 3, questions: int = 40, effect: float = 0.1, spread: float = 0.2) -> Contrast:
@@ -49,3 +51,36 @@ def test_pooling_over_cells_is_tighter_than_a_cell_but_not_when_they_share_all_q
 def test_another_number_of_questions_on_a_benchmark_is_refused_by_name():
     with pytest.raises(ValueError, match=r"b / amc / core has 30 questions, another contrast on amc has 40"):
         contrast_table([contrast("a", "amc"), contrast("b", "amc", questions=30)])
+
+
+def scored(**methods: dict[int, list[float]]) -> pd.DataFrame:
+    """Rows of one cell: method -> seed -> the questions' scores."""
+    rows = [
+        {"model": "m", "benchmark": "amc", "method": method, "seed": seed, "question_id": f"q{i}", "metric": "mean@16", "value": value}
+        for method, seeds in methods.items()
+        for seed, values in seeds.items()
+        for i, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_contrasts_pair_seeds_and_questions_and_keep_the_seeds_that_both_have():
+    table = scored(core={0: [1.0, 0.5], 1: [0.5, 0.5], 2: [0.0, 0.0]}, majority={1: [0.0, 0.5], 0: [0.5, 0.5]})
+    (found,) = contrasts_from(table.sample(frac=1, random_state=0), "mean@16", "core", "majority")
+    assert found.differences.tolist() == [[0.5, 0.0], [0.5, 0.0]]
+    assert contrasts_from(table, "mean@16", "core")[0].differences.shape == (3, 2)
+    assert contrasts_from(table, "pass@32", "core", "majority") == []
+    assert contrasts_from(table, "mean@16", "core", "oracle") == []
+
+
+def test_methods_scored_on_different_questions_are_refused():
+    with pytest.raises(ValueError, match="m / amc: core and majority have mean@16 on different questions"):
+        contrasts_from(scored(core={0: [1.0, 0.5]}, majority={0: [0.5]}), "mean@16", "core", "majority")
+
+
+def test_measured_rows_are_in_points_with_the_interval_for_questions_like_these():
+    table = contrast_table([contrast("a", "amc")], resamples=200)
+    row = measured_rows(table, "mean@16").iloc[0]
+    assert (row["method"], row["metric"], row["n"], row["seeds"]) == ("core - majority", "mean@16", 40, 3)
+    assert row["low"] == pytest.approx(100 * table["population_low"].iloc[0])
+    assert row["value"] == pytest.approx(100 * table["difference"].iloc[0])

@@ -15,6 +15,15 @@ MEASURED = ("model", "benchmark", "method", "metric", "value", "low", "high", "n
 _KEY = ["model", "benchmark", "method", "metric"]
 
 
+def measured_rows(table: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """A ``contrasts.contrast_table`` of shares as rows for ``compare``: points or per cent, the interval for questions like these."""
+    arms = [f"{method} - {baseline}" if baseline else method for method, baseline in zip(table["method"], table["baseline"], strict=True)]
+    ends = {"value": "difference", "low": "population_low", "high": "population_high"}
+    scaled = {name: 100.0 * table[column] for name, column in ends.items()}
+    rows = table[["model", "benchmark", "n", "seeds"]].assign(method=arms, metric=metric, **scaled)
+    return rows[list(MEASURED)]
+
+
 class VerdictRule(Frozen):
     """When a printed number counts as reproduced. Numbers in the paper's units (per cent, points).
 

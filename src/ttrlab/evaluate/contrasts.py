@@ -13,13 +13,42 @@ from ttrlab.types import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """Paired differences of one cell: ``differences`` (S, Q), the method's score minus the baseline's, seeds and questions matched."""
+    """Paired differences of one cell: ``differences`` (S, Q), the method's score minus the baseline's, seeds and questions matched.
+
+    An empty ``baseline`` means the method's own score, compared with nothing.
+    """
 
     model: str
     benchmark: str
     method: str
     baseline: str
     differences: FloatArray
+
+
+def contrasts_from(questions: pd.DataFrame, metric: str, method: str, baseline: str = "") -> list[Contrast]:
+    """One contrast a (model, benchmark) that has both methods, over the seeds that both have.
+
+    ``questions``: columns model, benchmark, method, seed, question_id, metric, value; a row a question. ValueError when the two methods, or
+    two seeds, were scored on different questions.
+    """
+    found = []
+    scored = questions[questions["metric"] == metric]
+    for (model, benchmark), cell in scored.groupby(["model", "benchmark"], sort=False):
+        arms = [_scores(cell, arm) for arm in (method, *([baseline] if baseline else []))]
+        seeds = sorted(set.intersection(*(set(arm.index) for arm in arms)))
+        if not seeds:
+            continue
+        if any(arm.loc[seeds].isna().any(axis=None) or set(arm.columns) != set(arms[0].columns) for arm in arms):
+            raise ValueError(f"{model} / {benchmark}: {method} and {baseline or 'its seeds'} have {metric} on different questions")
+        values = [arm.loc[seeds, arms[0].columns].to_numpy(dtype=np.float64) for arm in arms]
+        differences = values[0] - values[1] if baseline else values[0]
+        found.append(Contrast(str(model), str(benchmark), method, baseline, differences))
+    return found
+
+
+def _scores(cell: pd.DataFrame, method: str) -> pd.DataFrame:
+    """Seeds x questions of one method in one cell."""
+    return cell[cell["method"] == method].pivot(index="seed", columns="question_id", values="value")
 
 
 def contrast_table(

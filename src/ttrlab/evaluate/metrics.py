@@ -56,15 +56,20 @@ class Score:
     """One metric of one checkpoint.
 
     ``per_question`` (Q,): the score of each question, undecided counted as not correct. ``per_question_upper`` (Q,): undecided counted as
-    correct. ``samples``: roll-outs a question that the score uses. ``undecided``: undecided verdicts among those (of the winning classes
-    for majority@k).
+    correct. ``samples``: roll-outs a question that the score uses. ``per_question_undecided`` (Q,) int64: undecided verdicts among those;
+    for majority@k, 1 where the winning answer is undecided.
     """
 
     name: str
     per_question: FloatArray
     per_question_upper: FloatArray
     samples: int
-    undecided: int
+    per_question_undecided: IntArray
+
+    @property
+    def undecided(self) -> int:
+        """Undecided verdicts over all questions."""
+        return int(self.per_question_undecided.sum())
 
     @property
     def n(self) -> int:
@@ -132,30 +137,34 @@ def _optimistic(correct: Verdicts) -> Verdicts:
     return np.abs(correct).astype(np.int8)
 
 
+def _undecided(correct: Verdicts) -> IntArray:
+    return (correct == UNDECIDED).sum(axis=1, dtype=np.int64)
+
+
 def _mean_score(graded: Graded, k: int) -> Score:
-    undecided = int((graded.correct[:, :k] == UNDECIDED).sum())
+    undecided = _undecided(graded.correct[:, :k])
     return Score(f"mean@{k}", mean_at(graded.correct, k), mean_at(_optimistic(graded.correct), k), k, undecided)
 
 
 def _pass_score(graded: Graded, k: int) -> Score:
-    undecided = int((graded.correct == UNDECIDED).sum())
+    undecided = _undecided(graded.correct)
     return Score(f"pass@{k}", pass_at(graded.correct, k), pass_at(_optimistic(graded.correct), k), graded.samples, undecided)
 
 
 def _majority_score(graded: Graded, k: int) -> Score:
     verdicts = majority_at(graded.correct, graded.answer_class, k)
     lower, upper = (verdicts == CORRECT).astype(np.float64), (verdicts != WRONG).astype(np.float64)
-    return Score(f"majority@{k}", lower, upper, k, int((verdicts == UNDECIDED).sum()))
+    return Score(f"majority@{k}", lower, upper, k, _undecided(verdicts[:, None]))
 
 
 def _greedy_score(graded: Graded, k: int) -> Score:
     score = _mean_score(graded, 1)
-    return Score("greedy", score.per_question, score.per_question_upper, 1, score.undecided)
+    return Score("greedy", score.per_question, score.per_question_upper, 1, score.per_question_undecided)
 
 
 def _share(name: str, values: NDArray[np.generic]) -> Score:
     per_question = values.mean(axis=1, dtype=np.float64)
-    return Score(name, per_question, per_question, values.shape[1], 0)
+    return Score(name, per_question, per_question, values.shape[1], np.zeros(len(values), dtype=np.int64))
 
 
 Metric = Callable[[Graded, int], Score]
