@@ -2,12 +2,14 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.rows import gpqa_rows, math_rows, write_jsonl
 from ttrlab.benchmarks import load_benchmark, overlaps, read_gold, read_questions, write_benchmark
-from ttrlab.config.catalogue import Columns, HubBenchmark, PathBenchmark, Split
+from ttrlab.config.catalogue import Columns, GeneratedBenchmark, HubBenchmark, PathBenchmark, Split
+from ttrlab.types import Question
 
 MATH = Columns(id="unique_id", level="level", subject="subject")
 GPQA = Columns(id="Record ID", question="Question", answer="Correct Answer", options=tuple(f"Incorrect Answer {k}" for k in (1, 2, 3)))
@@ -215,3 +217,17 @@ def test_amc_contains_amc23_and_neither_shares_a_question_with_aime(shared):
     assert len({pair.source for pair in found}) == 40
     assert {pair.reason for pair in found} == {"text"}
     assert overlaps(questions("aime25", 30), questions("aime24", 30)) == []
+
+
+def test_a_generated_benchmark_comes_from_the_lab_with_its_regimes_as_tags(monkeypatch):
+    def questions(benchmark):
+        return [
+            (Question(f"{regime}/{k}", f"{regime} {k}="), str(k), {"regime": regime})
+            for regime, n in benchmark.mix.items()
+            for k in range(n)
+        ]
+
+    monkeypatch.setitem(sys.modules, "ttrlab.benchmarks.lab", SimpleNamespace(questions=questions))
+    loaded = load_benchmark("toy", GeneratedBenchmark(source="lab", rows=3, mix={"trap": 1, "floor": 2}))
+    assert loaded.gold == {"trap/0": "0", "floor/0": "0", "floor/1": "1"}
+    assert loaded.tags["floor/1"] == {"regime": "floor"}
