@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from ttrlab.types import NO_ANSWER, FloatArray, RewardDecision, RolloutGroup
+from ttrlab.types import NO_ANSWER, FloatArray, IntArray, RewardDecision, RolloutGroup
 
 RELATIVE_TIE = 1e-9
 """Scores closer than this, relative to the larger, are a tie."""
@@ -70,3 +70,21 @@ def match_rewards(group: RolloutGroup, label: int | None) -> FloatArray:
     if label == NO_ANSWER:
         raise ValueError(f"question {group.question.id!r}: NO_ANSWER cannot be a pseudo-label")
     return (group.answer_class == label).astype(np.float64)
+
+
+def vote_weights(group: RolloutGroup, signal: str | None) -> FloatArray:
+    """(n,) float64 weights of a weighted vote: the named signal, or 1 for everybody; ValueError where one is negative."""
+    if signal is None:
+        return np.ones(group.n)
+    weights = group.signal(signal).astype(np.float64)
+    if (weights < 0).any():
+        worst = int(weights.argmin())
+        raise ValueError(
+            f"question {group.question.id!r}: signal {signal!r} weighs votes and must not be negative, roll-out {worst} has {weights[worst]}"
+        )
+    return weights
+
+
+def ranked_classes(group: RolloutGroup) -> IntArray:
+    """(n_classes,) class ids by falling count; equal counts in order of first appearance."""
+    return np.argsort(-group.counts, kind="stable").astype(np.int64)
