@@ -1,10 +1,10 @@
-"""Configuration of a judge: where it runs, which model it is, and how a rectifier is trained."""
+"""Configuration of a judge: where it runs, which model it is, and how a rectifier is trained. Defaults are TRUER's (Table 5)."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from ttrlab.config.settings import Frozen
+from ttrlab.config.settings import Frozen, Lora, Training, TrainingOverride, overridden
 
 
 class JudgeLimits(Frozen):
@@ -53,4 +53,110 @@ class StoredHome(Frozen):
     path: str
 
 
+Alpha = Annotated[float, Field(gt=0)]
 JudgeHome = Annotated[ProcessHome | ServerHome | StoredHome, Field(discriminator="home")]
+
+
+class RectifierSource(Frozen):
+    """Where the rectifier's labelled candidates come from.
+
+    ``benchmark``, ``calibration``: catalogue entries of the questions to fit on and to select the checkpoint on, disjoint from each
+    other and from every target. ``policy``: the catalogue model that samples the candidates (None: the cell's own model), after
+    ``warmup_updates`` label-free updates by majority vote. ``candidates`` roll-outs a question. ``alphas``: priorities of
+    majority-correct, majority-wrong, minority-correct, minority-wrong.
+    """
+
+    benchmark: str
+    calibration: str
+    policy: str | None = None
+    warmup_updates: int = Field(0, ge=0)
+    candidates: int = Field(32, ge=1)
+    temperature: float = Field(1.0, gt=0)
+    alphas: tuple[Alpha, Alpha, Alpha, Alpha] = (1, 3, 3, 1)
+
+
+RECTIFIER_TRAINING = Training(
+    votes=32,
+    train=32,
+    batch=16,
+    learning_rate=5e-6,
+    schedule="constant",
+    warmup_ratio=0.0,
+    weight_decay=0.01,
+    clip_low=0.2,
+    clip_high=0.2,
+    kl_coefficient=0.01,
+    lora=Lora(rank=64, alpha=128),
+    updates=150,
+    checkpoint_every=25,
+)
+"""The engine's settings for a rectifier; ``batch`` counts candidates. TRUER gives no schedule: constant is an assumption."""
+
+
+class RectifierTraining(Frozen):
+    """How the rectifier learns: judgements sampled a candidate, and the sizes that equal-reward groups are expanded to.
+
+    ``warm_start_updates``: supervised updates on written judgements before the reinforcement learning, for a world that has such texts (the
+    lab); ``warm_start_rate`` is their learning rate.
+    """
+
+    judgements: int = Field(8, ge=2)
+    expansion: tuple[int, ...] = (16, 32)
+    temperature: float = Field(1.0, gt=0)
+    warm_start_updates: int = Field(0, ge=0)
+    warm_start_rate: float = Field(1e-4, gt=0)
+    training: TrainingOverride | None = None
+
+    @model_validator(mode="after")
+    def _growing(self) -> "RectifierTraining":
+        if list(self.sizes) != sorted(set(self.sizes)):
+            raise ValueError(f"expansion must grow from judgements={self.judgements}, got {self.expansion}")
+        return self
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Group sizes in the order in which they are tried."""
+        return (self.judgements, *self.expansion)
+
+    @property
+    def settings(self) -> Training:
+        """The engine's settings: the defaults of a rectifier with this entry's overrides."""
+        return overridden(RECTIFIER_TRAINING, self.training)
+
+
+class CheckpointSelection(Frozen):
+    """Which checkpoint is frozen, by its judgements on the calibration questions.
+
+    Checkpoints whose invalid share exceeds ``max_invalid`` come last. Among the others the highest ``by`` wins: ``accuracy`` (invalid
+    counts as an error) or ``balanced``, 1 - (wrong accepted + correct withheld) / 2, which the mix of right and wrong candidates does
+    not sway. Ties: fewer wrong accepted, fewer correct withheld, fewer invalid, then the earliest.
+    """
+
+    by: Literal["accuracy", "balanced"] = "accuracy"
+    max_invalid: float = Field(0.05, ge=0, le=1)
+
+
+class Rectifier(Frozen):
+    """A rectifier: trained once, then reused by every cell whose judge names an equal entry, whatever the target benchmark."""
+
+    source: RectifierSource
+    training: RectifierTraining = RectifierTraining()
+    selection: CheckpointSelection = CheckpointSelection()
+
+
+class JudgeConfig(Frozen):
+    """The judge of a method: a catalogue ``model``, as it is (``rectifier: null``, the untrained control) or trained as ``rectifier`` says.
+
+    ``prompt`` names the wording.
+    """
+
+    model: str
+    rectifier: Rectifier | None = None
+    home: JudgeHome = ProcessHome()
+    prompt: Literal["math", "lab"] = "math"
+    limits: JudgeLimits = JudgeLimits()
+
+    @property
+    def trained(self) -> bool:
+        """False for a model that is used as it is."""
+        return self.rectifier is not None

@@ -17,6 +17,17 @@ LARGEST = 10
 _THOUGHT_END = "</think>"
 _START = re.compile(r"""\{\s*(?:["'}]|reason\b|score\b)""")
 _DIGITS = 18
+_MOST_FAILURES = 200
+"""Objects that do not parse before reading gives up: the decoder counts lines up to each error, which is quadratic otherwise."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_CLAUSE_END = re.compile(r"[,;:()]")
+_WORD = re.compile(r"[a-z]+(?:['-][a-z]+)*")
+_RIGHT = frozenset({"correct", "valid"})
+_WRONG = frozenset({"incorrect", "wrong", "invalid", "error", "errors"})
+_NEGATORS = frozenset({"not", "no", "never", "without", "cannot", "neither", "nor"})
+_REACH = 3
+"""A negation acts on verdict words up to this many words later in its clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +58,50 @@ def read_judgement(text: str, truncated: bool = False) -> Judgement:
     return Judgement(score, reason.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
+def conflicts(judgement: Judgement) -> bool:
+    """True when the reason's last sentence states the opposite of the score: "wrong" with a score that accepts, or the reverse.
+
+    Verdict words are correct, valid against incorrect, wrong, invalid, error; a negation in the same clause turns one around. "The
+    correct answer" names an answer and is no verdict. No verdict word, or words of both signs, is no *explicit* conflict. An unresolved
+    judgement never conflicts.
+    """
+    if judgement.fault is not None:
+        return False
+    verdicts = {sign for clause in _CLAUSE_END.split(_last_sentence(judgement.reason)) for sign in _verdicts(clause)}
+    return verdicts == {judgement.score < ACCEPT}
+
+
+def _last_sentence(reason: str) -> str:
+    return _SENTENCE_END.split(reason.strip())[-1].lower().replace("’", "'")
+
+
+def _verdicts(clause: str) -> list[bool]:
+    """True for each word that says right, False for each that says wrong, negations applied."""
+    words = _WORD.findall(clause)
+    signs = []
+    for i, word in enumerate(words):
+        if word in _WRONG or (word in _RIGHT and words[max(i - 1, 0)] != "the"):
+            negations = sum(w in _NEGATORS or w.endswith("n't") for w in words[max(i - _REACH, 0) : i])
+            signs.append((word in _RIGHT) != (negations % 2 == 1))
+    return signs
+
+
 def last_object(text: str) -> dict[str, Any] | str:
     """The last top-level JSON object of ``text``, or the fault: "no object", "malformed object".
 
     A brace opens an object when a quote, a closing brace or one of the two keys follows, so sets and LaTeX are not objects. After an
-    object that does not parse, reading goes on where the parser stopped: nothing is read twice.
+    object that does not parse, reading goes on where the parser stopped: nothing is read twice. Nesting deeper than the decoder allows,
+    and more than 200 objects that do not parse, are malformed whatever follows.
     """
     found: dict[str, Any] | str = "no object"
-    at = 0
+    at = failures = 0
     while (start := _START.search(text, at)) is not None:
         try:
             found, at = _DECODER.raw_decode(text, start.start())
         except json.JSONDecodeError as error:
-            found, at = "malformed object", max(error.pos, start.start() + 1)
+            found, at, failures = "malformed object", max(error.pos, start.start() + 1), failures + 1
+            if failures > _MOST_FAILURES:
+                break
         except RecursionError:
             return "malformed object"
     return found

@@ -6,6 +6,7 @@ A judge sees the problem, one candidate solution and the answer extracted from i
 import re
 from dataclasses import dataclass
 
+from ttrlab.config.catalogue import PromptStyle
 from ttrlab.files import digest
 
 FIELDS = ("problem", "solution", "answer")
@@ -42,6 +43,11 @@ class JudgePrompt:
         """The prompt for one item, filled in one pass: what a roll-out contains is never read as part of the template."""
         values = {"problem": item.question, "solution": item.solution, "answer": item.answer}
         return _FIELD.sub(lambda field: values[field[1]], self.template)
+
+
+def judge_style(style: PromptStyle) -> PromptStyle:
+    """A model's prompt style for judging: its chat template without the instruction and demonstrations for answering a question."""
+    return style.model_copy(update={"where": "none", "demonstrations": ()})
 
 
 MATH = JudgePrompt(
