@@ -80,7 +80,7 @@ def vote_weights(group: RolloutGroup, signal: str | None) -> FloatArray:
     if (weights < 0).any():
         worst = int(weights.argmin())
         raise ValueError(
-            f"question {group.question.id!r}: signal {signal!r} weighs votes and must not be negative, roll-out {worst} has {weights[worst]}"
+            f"question {group.question.id!r}: signal {signal!r} weighs votes, so it must be >= 0; roll-out {worst} has {weights[worst]}"
         )
     return weights
 

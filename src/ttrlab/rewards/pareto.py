@@ -12,8 +12,7 @@ def pareto_front(quality: FloatArray, diversity: FloatArray) -> NDArray[np.bool_
     """(k,) True where no other candidate is at least as good in both and better in one."""
     as_good = (quality[:, None] <= quality) & (diversity[:, None] <= diversity)
     better = (quality[:, None] < quality) | (diversity[:, None] < diversity)
-    dominated: NDArray[np.bool_] = (as_good & better).any(axis=1)
-    return ~dominated
+    return np.logical_not((as_good & better).any(axis=1))
 
 
 def distances(quality: FloatArray, diversity: FloatArray, trade_off: float) -> FloatArray:

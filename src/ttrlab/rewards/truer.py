@@ -28,9 +28,10 @@ class Truer(Rule):
         r_i = 1[label given] 1[a_i = label]
 
     Answers are ranked by count over all parsed roll-outs; the representative is the first eligible one (``judge_fits``: parsed, not
-    truncated, the judge's prompt fits) in sampling order. Abstains on: a tie for rank 1; no eligible representative; an unresolved judgement; a rejected rank 1 that is alone; a
-    tie between ranks 2 and 3; a rank 2 that is rejected or unresolved. An abstaining question has zero advantages, its KL term stays.
-    ``rank1_only`` never asks about rank 2. TTRL breaks the tie for rank 1 by order instead, so the two differ there without a judge.
+    truncated, the judge's prompt fits) in sampling order. Abstains on: a tie for rank 1; no eligible representative; an unresolved
+    judgement; a rejected rank 1 that is alone; a tie between ranks 2 and 3; a rank 2 that is rejected or unresolved. An abstaining
+    question has zero advantages, its KL term stays. ``rank1_only`` never asks about rank 2. TTRL breaks the tie for rank 1 by order
+    instead, so the two differ there without a judge.
     """
 
     rule: Literal["truer"] = "truer"
