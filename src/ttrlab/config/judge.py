@@ -87,30 +87,33 @@ RECTIFIER_TRAINING = Training(
     clip_high=0.2,
     kl_coefficient=0.01,
     lora=Lora(rank=64, alpha=128),
-    updates=150,
     checkpoint_every=25,
 )
 """The engine's settings for a rectifier; ``batch`` counts candidates. TRUER gives no schedule: constant is an assumption."""
 
 
 class RectifierTraining(Frozen):
-    """How the rectifier learns: judgements sampled a candidate, and the sizes that equal-reward groups are expanded to.
+    """How the rectifier learns: ``updates`` of ``judgements`` a candidate, and the sizes that equal-reward groups are expanded to.
 
     ``warm_start_updates``: supervised updates on written judgements before the reinforcement learning, for a world that has such texts (the
-    lab); ``warm_start_rate`` is their learning rate.
+    lab), ``warm_start_batch`` candidates each, at the learning rate ``warm_start_rate``.
     """
 
+    updates: int = Field(150, ge=1)
     judgements: int = Field(8, ge=2)
     expansion: tuple[int, ...] = (16, 32)
     temperature: float = Field(1.0, gt=0)
     warm_start_updates: int = Field(0, ge=0)
-    warm_start_rate: float = Field(1e-4, gt=0)
+    warm_start_batch: int = Field(64, ge=1)
+    warm_start_rate: float = Field(3e-4, gt=0)
     training: TrainingOverride | None = None
 
     @model_validator(mode="after")
     def _growing(self) -> "RectifierTraining":
         if list(self.sizes) != sorted(set(self.sizes)):
             raise ValueError(f"expansion must grow from judgements={self.judgements}, got {self.expansion}")
+        if self.training is not None and "updates" in self.training.model_fields_set:
+            raise ValueError("updates stands beside training, not in it")
         return self
 
     @property
@@ -121,7 +124,7 @@ class RectifierTraining(Frozen):
     @property
     def settings(self) -> Training:
         """The engine's settings: the defaults of a rectifier with this entry's overrides."""
-        return overridden(RECTIFIER_TRAINING, self.training)
+        return overridden(RECTIFIER_TRAINING, self.training).model_copy(update={"updates": self.updates})
 
 
 class CheckpointSelection(Frozen):

@@ -4,15 +4,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ttrlab.config.judge import JudgeLimits
 from ttrlab.config.settings import Sampling
 from ttrlab.engines.base import Sampler
 from ttrlab.files import digest
 from ttrlab.rectifier.judgement import UNRESOLVED, read_judgement
 from ttrlab.rectifier.prompt import JudgeItem, JudgePrompt
-from ttrlab.types import Question
+from ttrlab.types import Question, RolloutGroup
 
-__all__ = ["CountTokens", "Judge", "JudgeItem", "JudgedItem", "SamplerJudge", "item_key", "judge_identity"]
+__all__ = [
+    "CountTokens",
+    "Judge",
+    "JudgeItem",
+    "JudgedItem",
+    "SamplerJudge",
+    "eligibility",
+    "group_item",
+    "item_key",
+    "judge_identity",
+    "judged",
+]
 
 CountTokens = Callable[[str], int]
 """Tokens of a user turn once the engine has put it into its chat template."""
@@ -68,6 +82,20 @@ def judged(text: str, truncated: bool, tokens: int) -> JudgedItem:
     """The judgement that a judge's output text holds."""
     judgement = read_judgement(text, truncated)
     return JudgedItem(judgement.score, judgement.reason, tokens, judgement.fault)
+
+
+def group_item(group: RolloutGroup, index: int) -> JudgeItem:
+    """What a judge is asked about one roll-out; ValueError when it has no answer."""
+    rollout = group.rollouts[index]
+    if rollout.answer is None:
+        raise ValueError(f"question {group.question.id!r}: roll-out {index} has no answer to judge")
+    return JudgeItem(question=group.question.prompt, solution=rollout.text, answer=rollout.answer)
+
+
+def eligibility(group: RolloutGroup, judge: Judge) -> NDArray[np.bool_]:
+    """(n,) True where a judge can be asked: an answer was extracted, the roll-out is not truncated, and the judge's prompt fits."""
+    rows = zip(group.rollouts, group.parsed.tolist(), strict=True)
+    return np.array([parsed and not rollout.truncated and judge.fits(group_item(group, i)) for i, (rollout, parsed) in enumerate(rows)])
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-UNRESOLVED = -1
-"""Score of a judgement that is malformed or truncated. It neither accepts nor rejects."""
+from ttrlab.rewards.truer import UNRESOLVED
+
+__all__ = ["ACCEPT", "LARGEST", "UNRESOLVED", "Judgement", "conflicts", "last_object", "read_judgement"]
 
 ACCEPT = 5
 """Scores of at least this accept an answer."""
