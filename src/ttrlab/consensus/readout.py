@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from ttrlab.types import NO_ANSWER, FloatArray, IntArray
 
 ReadoutMatrix = Literal["A", "A_selfloop", "A_prime"]
-NEGLIGIBLE = 1e-6
-"""Rewards below this are the residue of classes that are still losing their mass when the dynamics stop."""
+NEGLIGIBLE = 1e-5
+"""Rewards below this are the residue of classes that are still losing their mass when the dynamics stop: up to 3.4e-6 in 4,977 random
+groups at kappa = 1. Without the cut a loser's reward would be positive, and CoRE would not contain the vote."""
 
 
 def class_mass(x: FloatArray, answer_class: IntArray) -> FloatArray:
@@ -30,7 +31,7 @@ def readout(a: FloatArray, a_prime: FloatArray, k_ans: NDArray[np.bool_], matrix
 
 
 def graded_rewards(m: FloatArray, x: FloatArray, eligible: NDArray[np.bool_]) -> FloatArray:
-    """(n,) R_i = (M x*)_i / max_j (M x*)_j in [0, 1], over the ``eligible`` roll-outs; 0 for the others and below 1e-6.
+    """(n,) R_i = (M x*)_i / max_j (M x*)_j in [0, 1], over the ``eligible`` roll-outs; 0 for the others and below 1e-5.
 
     All 0 when nothing supports anything.
     """
