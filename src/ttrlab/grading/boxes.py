@@ -1,0 +1,53 @@
+"""The boxes of a response: one linear pass over the text, no regular expression that could backtrack."""
+
+OPENERS = ("\\boxed", "\\fbox", "\\framebox", "\x08oxed")
+"""Commands that box an answer; the last is ``\\boxed`` after its first two characters were read as an escape."""
+
+
+def _opener(text: str, at: int) -> int:
+    """Length of the box command at ``at``, spaces after it included, when a brace follows; else 0."""
+    for name in OPENERS:
+        if text.startswith(name, at):
+            end = at + len(name)
+            while end < len(text) and end < at + 40 and text[end] in " \t\n":
+                end += 1
+            return end - at if text.startswith("{", end) else 0
+    return 0
+
+
+def boxes(text: str) -> list[str]:
+    """Contents of every closed box, in the order in which they close; a box around a box closes after it.
+
+    ``\\{`` and ``\\}`` are characters of the answer, not groups; a brace that never closes is passed over.
+    """
+    found: list[str] = []
+    stack: list[int] = []
+    at = 0
+    while at < len(text):
+        mark = text[at]
+        if mark in "\\\x08":
+            length = _opener(text, at)
+            if length:
+                stack.append(at + length + 1)
+                at += length + 1
+            else:
+                at += 2 if text[at + 1 : at + 2] in ("{", "}") or text.startswith("\\\\{", at) else 1
+            continue
+        if mark == "{":
+            stack.append(-1)
+        elif mark == "}" and stack:
+            start = stack.pop()
+            if start >= 0:
+                found.append(text[start:at])
+        at += 1
+    return found
+
+
+def bare_box(text: str) -> str | None:
+    """The number that a last ``\\boxed 5`` without braces holds, or None."""
+    at = text.rfind("\\boxed ")
+    words = text[at + 7 : at + 60].replace("$", " ").split() if at >= 0 else []
+    if not words or text[at + 7 :].lstrip().startswith("{"):
+        return None
+    number = words[0].rstrip(".,;")
+    return number if number.lstrip("+-").replace(".", "", 1).isdigit() else None
