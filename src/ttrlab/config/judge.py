@@ -47,7 +47,7 @@ class ServerHome(Frozen):
 
 
 class StoredHome(Frozen):
-    """Judgements made earlier: a file written by the judgement cache. For replay."""
+    """Judgements made earlier, for replay. ``path``: a pool file whose roll-outs carry judgements, or a folder of such files."""
 
     home: Literal["stored"] = "stored"
     path: str
@@ -156,7 +156,7 @@ class JudgeConfig(Frozen):
     model: str
     rectifier: Rectifier | None = None
     home: JudgeHome = ProcessHome()
-    prompt: Literal["math", "lab"] = "math"
+    prompt: Literal["math"] = "math"
     limits: JudgeLimits = JudgeLimits()
 
     @property

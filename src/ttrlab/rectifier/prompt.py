@@ -4,6 +4,7 @@ A judge sees the problem, one candidate solution and the answer extracted from i
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ttrlab.config.catalogue import PromptStyle
@@ -75,3 +76,6 @@ The score says how sure you are that the extracted answer is right: 0 certainly 
 """,
 )
 """The prompt for mathematics with a chat model that reasons before it answers."""
+
+PROMPTS: Mapping[str, JudgePrompt] = {"math": MATH}
+"""The wordings that a judge's configuration may name."""

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import urllib3
 from pydantic import BaseModel, ValidationError
-from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, stop_when_event_set, wait_exponential_jitter
+from tenacity import RetryError, Retrying, retry_if_exception_type, stop_after_delay, stop_when_event_set, wait_exponential, wait_random
 from tenacity.nap import sleep_using_event
 
 from ttrlab.config.catalogue import PromptStyle
@@ -159,7 +159,7 @@ class ServerJudge:
         except _NoAnswer:
             retrying = Retrying(
                 retry=retry_if_exception_type(_NoAnswer),
-                wait=wait_exponential_jitter(initial=FIRST_PAUSE, max=LONGEST_PAUSE, jitter=FIRST_PAUSE),
+                wait=wait_exponential(multiplier=FIRST_PAUSE, max=LONGEST_PAUSE) + wait_random(0, FIRST_PAUSE),
                 stop=stop_after_delay(self.home.restart_seconds) | stop_when_event_set(stop),
                 sleep=sleep_using_event(stop),
             )
