@@ -10,6 +10,7 @@ from ttrlab.rectifier.train import RectifierRun, candidate_rows, step_record, tr
 
 PROMPT = JudgePrompt("t", "{{problem}}|{{solution}}|{{answer}}")
 WEIGHTS = dict(zip(CATEGORIES, (0.5, 2.0, 3.0, 0.7), strict=True))
+SIZES = (8, 16, 32)
 GOOD, BAD, MALFORMED = '{"reason": "r", "score": 9}', '{"reason": "r", "score": 1}', "no"
 
 
@@ -76,7 +77,7 @@ def test_a_resumed_training_goes_on_as_if_it_had_not_stopped():
     policies = [ScriptedPolicy(lambda prompt, seed, i: GOOD if (seed + i) % 3 else BAD) for _ in range(2)]
     whole = list(train_rectifier(run, policies[0]))
     rest = list(train_rectifier(run, policies[1], done=2))
-    assert [step_record(step) for step in rest] == [step_record(step) for step in whole[2:]]
+    assert [step_record(step, SIZES) for step in rest] == [step_record(step, SIZES) for step in whole[2:]]
 
 
 def test_candidates_come_once_each_before_any_comes_twice():
@@ -93,7 +94,7 @@ def test_the_warm_start_is_supervised_and_comes_first():
     run = run_of(candidates, targets=["t0", "t1"], warm_start_updates=2, warm_start_batch=2, warm_start_rate=1e-3, updates=1)
     policy = ScriptedPolicy(lambda prompt, seed, i: GOOD)
     steps = list(train_rectifier(run, policy))
-    assert [step_record(step)["phase"] for step in steps] == ["warm_start", "warm_start", "reinforce"]
+    assert [step_record(step, SIZES)["phase"] for step in steps] == ["warm_start", "warm_start", "reinforce"]
     assert len(policy.updates) == 1
     for prompts, targets, rate in policy.supervised:
         assert rate == 1e-3
@@ -109,9 +110,9 @@ def test_the_record_counts_judgements_errors_and_successes_by_category():
     outputs = {"question 0": [GOOD, BAD], "question 1": [GOOD, MALFORMED], "question 2": [MALFORMED]}
     policy = ScriptedPolicy(by_question(outputs))
     run = run_of([candidate(0), candidate(1, "majority_wrong"), candidate(2, "minority_wrong")])
-    record = step_record(next(train_rectifier(run, policy)))
+    record = step_record(next(train_rectifier(run, policy)), SIZES)
     assert (record["candidates"], record["judgements"], record["tokens"]) == (3, 48, 144)
-    assert record["expanded_share"] == pytest.approx(1 / 3)
+    assert {size: record[f"groups_of/{size}"] for size in SIZES} == {8: 2, 16: 0, 32: 1}
     assert record["active_share"] == pytest.approx(2 / 3)
     assert record["invalid_share"] == pytest.approx(36 / 48)
     assert record["successful_share"] == pytest.approx(4 / 48)

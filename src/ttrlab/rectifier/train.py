@@ -130,8 +130,9 @@ def candidate_rows(total: int, batch: int, seed: int, name: str, number: int) ->
     return [int(orders[position // total][position % total]) for position in positions]
 
 
-def step_record(step: RectifierStep) -> dict[str, Any]:
-    """One JSON object a step, without a clock. Shares are over all judgements; ``successful/<category>`` over those of that category."""
+def step_record(step: RectifierStep, sizes: Sequence[int]) -> dict[str, Any]:
+    """One JSON object a step, without a clock. Shares are over all judgements; ``successful/<category>`` over those of that category;
+    ``groups_of/<size>`` counts the groups that ended at each of ``sizes``."""
     record: dict[str, Any] = {"step": step.number, **{f"engine/{name}": float(value) for name, value in step.update.items()}}
     if not step.groups:
         return {**record, "phase": "warm_start"}
@@ -141,14 +142,14 @@ def step_record(step: RectifierStep) -> dict[str, Any]:
     accepted = np.array([judgement.score >= ACCEPT for judgement, _ in pairs])
     correct = np.array([candidate.correct for _, candidate in pairs])
     categories = np.array([candidate.category for _, candidate in pairs])
-    sizes = np.array([len(group.rollouts) for group in step.groups])
+    drawn = [len(group.rollouts) for group in step.groups]
     return {
         **record,
         "phase": "reinforce",
         "candidates": len(step.groups),
         "judgements": len(pairs),
         "tokens": sum(len(rollout.token_ids) for group in step.groups for rollout in group.rollouts),
-        "expanded_share": float((sizes > sizes.min()).mean()),
+        **{f"groups_of/{size}": drawn.count(size) for size in sizes},
         "active_share": float(np.mean([group.advantages.any() for group in step.groups])),
         "reward_mean": float(np.concatenate([group.rewards for group in step.groups]).mean()),
         "successful_share": float(success.mean()),
