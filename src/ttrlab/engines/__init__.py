@@ -1,0 +1,55 @@
+"""Engines by name. Loading one imports torch, vLLM or Ray; asking what it gives does not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from ttrlab.config.catalogue import AnswerKind, PromptStyle
+from ttrlab.config.settings import Training
+from ttrlab.engines.base import TOKEN_STATS, Policy, Sampler
+
+__all__ = ["ENGINES", "EngineInfo", "open_policy", "open_sampler"]
+
+
+@dataclass(frozen=True, slots=True)
+class EngineInfo:
+    """What an engine attaches to roll-outs beside log-probs, and whether it trains in this process."""
+
+    token_stats: frozenset[str]
+    trains: bool
+
+
+ENGINES: Mapping[str, EngineInfo] = MappingProxyType(
+    {
+        "torch": EngineInfo(frozenset(TOKEN_STATS), trains=True),
+        "vllm": EngineInfo(frozenset({"topk_confidence"}), trains=False),
+        "openrlhf": EngineInfo(frozenset({"topk_confidence"}), trains=True),
+    }
+)
+
+
+def open_policy(
+    engine: str, model: str, revision: str | None, prompt: PromptStyle, kind: AnswerKind, training: Training, updates: int, seed: int
+) -> Policy:
+    """A policy that samples and trains. ``model``: folder or hub id; ``updates``: length of the learning-rate schedule.
+
+    ValueError for an engine that does not train in this process.
+    """
+    if engine != "torch":
+        raise ValueError(f"engine {engine!r} does not adapt in this process; engine: torch does, on the CPU or one GPU")
+    from ttrlab.engines.torch_policy import TorchPolicy
+
+    return TorchPolicy(model, revision, prompt, kind, seed=seed, training=training, updates=updates)
+
+
+def open_sampler(engine: str, model: str, revision: str | None, prompt: PromptStyle, kind: AnswerKind) -> Sampler:
+    """A sampler, for evaluation and for source data."""
+    if engine == "vllm":
+        from ttrlab.engines.vllm import VllmSampler
+
+        return VllmSampler(model, revision, prompt, kind)
+    if engine != "torch":
+        raise ValueError(f"engine {engine!r} has no sampler of its own; evaluation takes torch or vllm")
+    from ttrlab.engines.torch_policy import TorchPolicy
+
+    return TorchPolicy(model, revision, prompt, kind)

@@ -1,0 +1,44 @@
+"""From a question to prompt tokens: the model's tokenizer and, unless the prompt style is plain, its chat template."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from ttrlab.config.catalogue import AnswerKind, PromptStyle
+from ttrlab.steps import step_ends
+from ttrlab.types import Question
+
+
+class Prompter:
+    """Renders prompts and reads responses with one tokenizer."""
+
+    def __init__(self, tokenizer: Any, style: PromptStyle, kind: AnswerKind) -> None:
+        self.tokenizer, self.style, self.kind = tokenizer, style, kind
+        self.text_of = lru_cache(maxsize=None)(self._text_of)
+
+    def tokens(self, question: Question, longest: int) -> list[int]:
+        """Prompt token ids. ValueError names a question whose prompt exceeds ``longest`` tokens."""
+        if self.style.template == "plain":
+            ids = self.tokenizer(question.prompt, add_special_tokens=True)["input_ids"]
+        else:
+            text = self.tokenizer.apply_chat_template(
+                self.style.messages(question.prompt, self.kind),
+                tokenize=False,
+                add_generation_prompt=True,
+                **self.style.template_arguments,
+            )
+            ids = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        if len(ids) > longest:
+            raise ValueError(f"question {question.id!r}: the prompt has {len(ids)} tokens, max_prompt_tokens is {longest}")
+        return list(ids)
+
+    def text(self, ids: Sequence[int]) -> str:
+        """The text of response tokens, special tokens left out."""
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
+
+    def _text_of(self, token: int) -> str:
+        return self.text([token])
+
+    def steps(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """Exclusive ends of the reasoning steps in token positions."""
+        return step_ends([self.text_of(token) for token in ids])
