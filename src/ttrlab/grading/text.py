@@ -1,0 +1,100 @@
+"""Spelling: Unicode forms, LaTeX layout and wrappers brought to one plain spelling, without a change of meaning."""
+
+import re
+import unicodedata
+
+_SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣʸ", "0123456789+-()nixy", strict=True))
+_SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙₐₓᵢ", "0123456789+-naxi", strict=True))
+_CHARACTERS = {
+    "\u2212": "-", "\u2013": "-", "\u2014": "-", "\u2010": "-", "\u2011": "-", "\u2012": "-", "\ufe63": "-",
+    "×": "*", "⋅": "*", "·": "*", "∙": "*", "•": "*", "∗": "*", "⨯": "*", "÷": "/", "∕": "/", "⁄": "/",
+    "≤": "\\le ", "≥": "\\ge ", "⩽": "\\le ", "⩾": "\\ge ", "≦": "\\le ", "≧": "\\ge ", "≠": "\\ne ", "≡": "\\equiv ", "≈": "\\approx ",
+    "∞": "\\infty ", "∅": "\\emptyset ", "⌀": "\\emptyset ", "∪": "\\cup ", "∩": "\\cap ", "∈": "\\in ", "∖": "\\setminus ",
+    "±": "\\pm ", "∓": "\\mp ", "√": "\\sqrt ", "∛": "\\cbrt ", "∜": "\\fourthroot ", "°": "^\\circ ", "º": "^\\circ ", "∘": "\\circ ",
+    "ℝ": "\\mathbb{R}", "ℤ": "\\mathbb{Z}", "ℕ": "\\mathbb{N}", "ℚ": "\\mathbb{Q}", "ℂ": "\\mathbb{C}",
+    "′": "'", "’": "'", "‘": "'", "“": '"', "”": '"', "｜": "|", "∣": "|", "⟨": "(", "⟩": ")", "〈": "(", "〉": ")",
+    "⌊": "\\lfloor ", "⌋": "\\rfloor ", "⌈": "\\lceil ", "⌉": "\\rceil ", "→": "\\to ", "∧": "\\land ", "∨": "\\lor ",
+    "、": ",", "，": ",", "。": ".", "；": ";", "：": ":", "（": "(", "）": ")", "【": "[", "】": "]", "∶": ":", "‰": "/1000 ",
+    "π": "\\pi ", "ϕ": "\\phi ", "∑": "\\sum ", "∫": "\\int ", "∏": "\\prod ",
+}  # fmt: skip
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
+        (
+            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
+            "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+        ).split(),
+        strict=True,
+    )
+)
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\x00]")
+_FRACTIONS = re.compile("[¼½¾⅐-⅞↉]")
+_ESCAPES = {"\x0crac": "\\frac", "\x08oxed": "\\boxed", "\text{": "\\text{", "\times": "\\times", "\x08egin": "\\begin"}
+_LAYOUT = re.compile(
+    r"\\(?:left|right|middle|bigl|bigr|Bigl|Bigr|biggl|biggr|Biggl|Biggr|big|Big|bigg|Bigg|displaystyle|textstyle|scriptstyle|limits"
+    r"|nolimits|phantom\{\}|protect|rm|bf|it|hline)(?![A-Za-z])\.?"
+)
+_SPACES = re.compile(r"\\[,;:> ]|\\(?:quad|qquad|thinspace|enspace|hspace\{[^{}]*\}|hfill|space)(?![A-Za-z])|~")
+_RENAMED = re.compile(r"\\(dfrac|tfrac|cfrac|leq|geq|leqslant|geqslant|neq|lt|gt|dbinom|tbinom|times|cdot|div|varnothing|lbrace|rbrace|lbrack|rbrack"
+                      r"|bmod|pmod|mod|ast|dots|ldots|cdots|vert|mid|lvert|rvert|degree|colon|minus|infin|cot|middot)(?![A-Za-z])")  # fmt: skip
+_NAMES = {
+    "dfrac": "\\frac", "tfrac": "\\frac", "cfrac": "\\frac", "leq": "\\le ", "geq": "\\ge ", "leqslant": "\\le ", "geqslant": "\\ge ",
+    "neq": "\\ne ", "lt": "<", "gt": ">", "dbinom": "\\binom", "tbinom": "\\binom", "times": "*", "cdot": "*", "div": "/",
+    "varnothing": "\\emptyset ", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]", "bmod": "\\mod ", "pmod": "\\mod ",
+    "mod": "\\mod ", "ast": "*", "dots": "\\ldots ", "ldots": "\\ldots ", "cdots": "\\ldots ", "vert": "|", "mid": "|", "lvert": "|",
+    "rvert": "|", "degree": "^\\circ ", "colon": ":", "minus": "-", "infin": "\\infty ", "cot": "\\cot ", "middot": "*",
+}  # fmt: skip
+_WRAPPERS = re.compile(r"\\(?:mathbf|mathit|mathsf|mathtt|boldsymbol|bm|mathcal|displaylines|emph|underline|ensuremath|boxed|fbox|hbox|vec|mathord)(?=\s*\{)")
+_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\s?(?:\{,\}\s?(?:\\!)?|,\s?\\!|\\!,|\u00a0|\u202f|\u2009)\s?\d{3}(?!\d))+)")
+_PLAIN_THOUSANDS = re.compile(r"^([^\d(\[{]*)(\d{1,3}(?:,\d{3})+)(?![\d,])")
+_SPACED_THOUSANDS = re.compile(r"^([-+]?)([1-9]\d{0,2}(?: \d{3})+)(?![\d ]*[/\d,])")
+
+
+def _scripts(text: str) -> str:
+    """Runs of Unicode superscripts and subscripts as ``^{..}`` and ``_{..}``."""
+    for table, mark in ((_SUPER, "^"), (_SUB, "_")):
+        pattern = "[" + re.escape("".join(table)) + "]+"
+        text = re.sub(pattern, lambda m, t=table, s=mark: s + "{" + "".join(t[c] for c in m[0]) + "}", text)
+    return text
+
+
+def _vulgar(match: re.Match[str]) -> str:
+    top, bottom = unicodedata.normalize("NFKD", match[0]).split("\u2044")
+    return f"\\frac{{{top}}}{{{bottom}}}"
+
+
+def _join_digits(match: re.Match[str]) -> str:
+    return match[1] + re.sub(r"\D", "", match[2])
+
+
+def spell(answer: str) -> str:
+    """One plain spelling: no layout commands, no math delimiters, ASCII where a character has an ASCII or LaTeX form."""
+    text = _INVISIBLE.sub("", answer)
+    for wrong, right in _ESCAPES.items():
+        text = text.replace(wrong, right)
+    text = _THOUSANDS.sub(_join_digits, text)
+    text = _FRACTIONS.sub(_vulgar, _scripts(text))
+    text = "".join(_CHARACTERS.get(c) or (f"\\{_GREEK[c]} " if c in _GREEK else c) for c in text)
+    text = unicodedata.normalize("NFKC", text)
+    text = "".join(_CHARACTERS.get(c, c) for c in text)
+    text = text.replace("\\!", "").replace("\\\\%", "%").replace("\\%", "%").replace("**", "^" if re.search(r"\w\*\*[\w({]", text) else "")
+    text = _LAYOUT.sub(" ", text)
+    text = _SPACES.sub(" ", text)
+    text = _WRAPPERS.sub(" ", text)
+    text = _RENAMED.sub(lambda m: _NAMES[m[1]], text)
+    text = _delimiters(text)
+    text = _PLAIN_THOUSANDS.sub(lambda m: m[1] + m[2].replace(",", ""), text)
+    text = _SPACED_THOUSANDS.sub(lambda m: m[1] + m[2].replace(" ", ""), text)
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def _delimiters(text: str) -> str:
+    """Without ``$..$``, ``\\(..\\)``, ``\\[..\\]`` and the sentence's last full stop; a lone ``$`` before digits is a currency sign."""
+    text = re.sub(r"\\[()]|\\[\[\]](?!\d*(?:pt|ex|em))", " ", text).replace("$$", "$").strip()
+    text = text.replace("\\$", "\\dollar ")
+    if text.count("$") == 1:
+        text = text.replace("$", "\\dollar ")
+    text = text.replace("$", " ").strip()
+    while text.endswith((".", ",", ";", ":", "!!", "\\\\")) and not text.endswith(("\\ldots.", "...")):
+        text = text[:-1].rstrip()
+    return text
