@@ -46,7 +46,7 @@ def endpoints(summary: pd.DataFrame, metric: str) -> Figure:
     named = chosen.assign(benchmark=[f"{b} (n = {questions[b]})" for b in chosen.benchmark])
     grid = sns.catplot(
         data=named, x="percent", y="group", hue="method", col="benchmark", row="model", kind="strip", dodge=True, palette=PALETTE,
-        height=3, aspect=1.4, sharey=False, facet_kws={"margin_titles": True},
+        height=3, aspect=1.4, sharey=False, margin_titles=True,
     )  # fmt: skip
     grid.set_axis_labels(f"{metric} at the last checkpoint (%)", "questions")
     grid.figure.suptitle(f"{metric} at the endpoint, one dot a seed", y=1.03)

@@ -15,10 +15,17 @@ from ttrlab.signals import required_stats
 CELL_KEYS = ("model", "benchmark", "method", "seed")
 """Keys of ``--config`` that name one cell for the target ``cell``; they are no part of the study."""
 
+CATALOGUE_KEY = "catalogue"
+"""Key of ``--config`` for a catalogue folder other than the project's ``config``; no part of the study either."""
+
 
 def load_plan(config: Mapping[str, Any], catalogue: Path) -> Plan:
-    """The validated plan behind Snakemake's ``config``; ValueError lists the faults, one a line."""
-    plan = make_plan({key: value for key, value in config.items() if key not in CELL_KEYS}, catalogue)
+    """The validated plan behind Snakemake's ``config``; ValueError lists the faults, one a line.
+
+    ``catalogue``: the project's folder, used unless the config names another.
+    """
+    folder = Path(config[CATALOGUE_KEY]) if CATALOGUE_KEY in config else catalogue
+    plan = make_plan({key: value for key, value in config.items() if key not in (*CELL_KEYS, CATALOGUE_KEY)}, folder)
     check_engine(plan)
     return plan
 

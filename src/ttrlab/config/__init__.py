@@ -1,0 +1,1 @@
+"""Studies, catalogues and specs: validated before anything runs; loads no torch."""
