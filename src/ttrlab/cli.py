@@ -1,7 +1,6 @@
 """The command ``ttrlab``: small questions about studies, results and answers. Long work is the workflow's (``snakemake``)."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from ttrlab.stages.command import run
@@ -48,4 +47,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -29,7 +29,7 @@ class Lora(Frozen):
     """Low-rank adapters on all linear layers instead of full-parameter training."""
 
     rank: int = Field(64, ge=1)
-    alpha: float = Field(128, gt=0)
+    alpha: int = Field(128, gt=0)
     dropout: float = Field(0.0, ge=0, lt=1)
 
 

@@ -49,7 +49,8 @@ class TorchPolicy:
         where: dict[str, str] = {"revision": revision} if revision else {}
         self.tokenizer = AutoTokenizer.from_pretrained(model, **where)
         self.prompter = Prompter(self.tokenizer, prompt, kind)
-        self.model: Any = AutoModelForCausalLM.from_pretrained(model, dtype=dtype, **where).to(self.device).eval()
+        loaded: Any = AutoModelForCausalLM.from_pretrained(model, dtype=dtype, **where)
+        self.model: Any = loaded.to(self.device).eval()
         self.stops = stop_tokens(self.model, self.tokenizer)
         self.training, self.updates, self.done = training, updates, 0
         if training is not None:

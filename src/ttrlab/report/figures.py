@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 import pandas as pd
 
 matplotlib.use("Agg")
@@ -21,7 +22,7 @@ def save(figure: Figure, stem: Path) -> None:
     for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
         with atomic(stem.with_suffix(f".{kind}")) as handle:
             figure.savefig(handle, format=kind, dpi=150, bbox_inches="tight", metadata=metadata)
-    matplotlib.pyplot.close(figure)
+    plt.close(figure)
 
 
 def learning_curves(summary: pd.DataFrame, metric: str) -> Figure:

@@ -18,14 +18,14 @@ def endpoint_means(summary: pd.DataFrame, metric: str, group: str = "all") -> pd
         mean=("value", "mean"), sd=("value", "std"), seeds=("seed", "nunique"), n=("n", "first"), undecided=("undecided", "sum")
     )
     base = means["mean"].xs(BASE, level="method") if BASE in means.index.get_level_values("method") else pd.Series(dtype=float)
-    places = means.index.droplevel("method")
+    places = means.index.droplevel(["method"])
     means["delta"] = means["mean"].to_numpy() - base.reindex(places).to_numpy()
     return means.reset_index().assign(metric=metric, group=group)
 
 
 def wide(means: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
     """Models x benchmarks in rows, methods in columns; a cell reads ``mean (delta)`` in percentage points."""
-    text = means.assign(text=[_cell(row.mean_, row.delta, row.method) for row in means.rename(columns={"mean": "mean_"}).itertuples()])
+    text = means.assign(text=[_cell(row["mean"], row["delta"], row["method"]) for row in means.to_dict("records")])
     table = text.pivot(index=["model", "benchmark"], columns="method", values="text")
     return table[[method for method in methods if method in table.columns]].reset_index()
 

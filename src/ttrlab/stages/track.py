@@ -32,16 +32,15 @@ def cell_metrics(folder: Path) -> list[Metric]:
         step = record.pop("step")
         metrics += [Metric(f"train/{name}", float(value), 0, step) for name, value in record.items() if value is not None]
     scores = pd.read_csv(folder / "scores.csv")
-    for row in scores.itertuples():
-        group = "" if row.group == "all" else f"/{row.group.replace('=', '-')}"
-        metrics.append(Metric(f"eval/{row.metric.replace('@', '_at_')}{group}", float(row.value), 0, int(row.step)))
+    for row in scores.to_dict("records"):
+        group = "" if row["group"] == "all" else f"/{row['group'].replace('=', '-')}"
+        metrics.append(Metric(f"eval/{row['metric'].replace('@', '_at_')}{group}", float(row["value"]), 0, int(row["step"])))
     if audit.exists():
         table = pd.read_csv(audit)
-        for row in table[table.window == "step"].itertuples():
+        for row in table[table.window == "step"].to_dict("records"):
             for name in ("label_accuracy", "reward_accuracy", "active_share", "coverage"):
-                value = getattr(row, name)
-                if pd.notna(value):
-                    metrics.append(Metric(f"audit/{name}", float(value), 0, int(row.last_step)))
+                if pd.notna(row[name]):
+                    metrics.append(Metric(f"audit/{name}", float(row[name]), 0, int(row["last_step"])))
     return metrics
 
 
