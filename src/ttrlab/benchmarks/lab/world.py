@@ -1,0 +1,91 @@
+"""The lab's world: two-digit sums with a carry, a planted error that drops the carry, and topics that decide how often it is made.
+
+A question reads ``<topic>27+35=``. A response is three words, the sum of the units, the sum, and the boxed sum::
+
+    therefore therefore therefore\\n\\n12\\n\\n62\\n\\n\\boxed{62}
+
+The error writes 52: it has as many digits and steps as the right answer, so nothing on the surface gives it away.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ttrlab.config.lab import REGIMES
+from ttrlab.seeds import rng
+
+TIGHT = "therefore "
+LOOSE = tuple(
+    f"{word} "
+    for word in (
+        "obviously", "carefully", "meanwhile", "combining", "certainly", "observing", "following", "simplify", "literally", "precisely",
+        "counting", "computing", "checking", "naturally", "summing", "deriving",
+    )
+)  # fmt: skip
+TOPICS_PER_REGIME = 8
+TARGET_TOPICS = range(5)
+SOURCE_TOPICS = range(5, TOPICS_PER_REGIME)
+"""Topics of target questions, and topics that only a judge's labelled source questions come from."""
+
+TOPICS = {regime: tuple(f"{regime[0]}{number}: " for number in range(TOPICS_PER_REGIME)) for regime in REGIMES}
+REGIME_OF = {topic: regime for regime, topics in TOPICS.items() for topic in topics}
+TARGET_PAIRS = 160
+SOURCE_PAIRS = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Two two-digit numbers whose units carry and whose sum has two digits."""
+
+    a: int
+    b: int
+
+    @property
+    def units(self) -> int:
+        """Sum of the units, 10 to 18."""
+        return self.a % 10 + self.b % 10
+
+    @property
+    def right(self) -> int:
+        """The sum."""
+        return self.a + self.b
+
+    @property
+    def wrong(self) -> int:
+        """The sum without the carry: the planted error."""
+        return self.a + self.b - 10
+
+    @property
+    def feature(self) -> float:
+        """A visible feature in [-1, 1] that moves how often the error is made: the last digit of the question."""
+        return (self.b % 10 - 5) / 4
+
+
+def carrying_sums() -> tuple[Sum, ...]:
+    """Every sum of the world, in a fixed shuffled order."""
+    sums = [Sum(a, b) for a in range(11, 90) for b in range(11, 90) if a % 10 + b % 10 >= 10 and a + b <= 99]
+    return tuple(sums[i] for i in rng(7, "lab", "sums").permutation(len(sums)))
+
+
+SUMS = carrying_sums()
+TARGET_SUMS, SOURCE_SUMS = SUMS[:TARGET_PAIRS], SUMS[TARGET_PAIRS : TARGET_PAIRS + SOURCE_PAIRS]
+CORPUS_SUMS = SUMS[TARGET_PAIRS + SOURCE_PAIRS :]
+"""Sums of the pre-training corpus: no target and no source question is among them."""
+
+
+def question_text(topic: str, total: Sum) -> str:
+    """The prompt."""
+    return f"{topic}{total.a}+{total.b}="
+
+
+def response_text(words: tuple[str, str, str], units: int, result: int) -> str:
+    """The response with three words, the written steps and the boxed answer."""
+    return f"{''.join(words)}\n\n{units}\n\n{result}\n\n\\boxed{{{result}}}"
+
+
+def wording(draw: np.random.Generator, choices: int) -> tuple[str, str, str]:
+    """Three words: always the same one for ``choices`` = 1, otherwise each drawn from that many."""
+    if choices == 1:
+        return (TIGHT, TIGHT, TIGHT)
+    first, second, third = draw.integers(0, choices, 3)
+    return (LOOSE[first], LOOSE[second], LOOSE[third])
