@@ -149,8 +149,8 @@ def test_more_draws_than_rollouts_need_replacement():
 
 def test_repeated_draws_count_as_often_as_they_are_drawn():
     g = weighted(["a", "b"], [1.0, 1.5])
-    assert Scope().vote(g, np.array([0, 0, 1])) == 0
-    assert Scope().vote(g, np.array([0, 1])) == 1
+    assert Scope().votes(g, np.array([0, 0, 1])[None])[0] == 0
+    assert Scope().votes(g, np.array([0, 1])[None])[0] == 1
 
 
 def test_a_negative_confidence_cannot_weigh_votes():
@@ -167,8 +167,8 @@ def test_sizes_must_ascend(sizes):
 def test_the_released_code_gives_an_answer_the_weight_of_the_rollout_drawn_in_its_place():
     """Answers [a, none, b] with weights [1, 9, 2]: dropping the unparsed answer alone hands b the weight 9."""
     g = group(["a", None, "b"], {"step_surprisal": np.array([1.0, 9, 2]), "step_confidence": np.array([3.0, 9, 2])})
-    assert ScopeReleased().vote(g, np.arange(3)) == 1
-    assert Scope().vote(g, np.arange(3)) == 0
+    assert ScopeReleased().votes(g, np.arange(3)[None])[0] == 1
+    assert Scope().votes(g, np.arange(3)[None])[0] == 0
 
 
 def test_the_released_code_prefers_the_less_certain_answer():
@@ -181,6 +181,6 @@ def test_the_released_code_prefers_the_less_certain_answer():
 
 def test_the_released_code_breaks_ties_by_draw_order_and_elects_nothing_from_nothing():
     g = group(["a", "b", None], {"step_surprisal": np.array([1.0, 1, 1])})
-    assert ScopeReleased().vote(g, np.array([1, 0])) == 1
-    assert ScopeReleased().vote(g, np.array([2])) == NO_ANSWER
+    assert ScopeReleased().votes(g, np.array([1, 0])[None])[0] == 1
+    assert ScopeReleased().votes(g, np.array([2])[None])[0] == NO_ANSWER
     assert ScopeReleased().trade_off == 0.7

@@ -1,5 +1,7 @@
 """The compiled 4-gram kernel equals scikit-learn's TF-IDF, for any text."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ttrlab import signals
+from ttrlab.signals.ngrams import is_space
 from ttrlab.signals.similarity import tfidf_cosine
 from ttrlab.types import Rollout
 
@@ -56,6 +59,11 @@ def test_long_realistic_texts_give_scikit_learns_cosine():
     rng = np.random.default_rng(0)
     words = ["".join(rng.choice(list("abcdefghij0123"), rng.integers(1, 9))) for _ in range(300)]
     assert_same([" ".join(rng.choice(words, 400)) for _ in range(32)])
+
+
+def test_white_space_is_what_the_regular_expression_of_scikit_learn_matches():
+    every = "".join(map(chr, range(0x110000)))
+    assert [c for c in range(0x110000) if is_space(c)] == [ord(c) for c in re.findall(r"\s", every)]
 
 
 def test_a_lone_surrogate_in_a_text_is_just_a_character():

@@ -39,24 +39,25 @@ def replicator(w_prime: FloatArray, x0: FloatArray, epsilon: float = EPSILON, t_
     """
     if w_prime.shape != (*x0.shape, x0.shape[-1]):
         raise ValueError(f"w_prime has shape {w_prime.shape}, expected {(*x0.shape, x0.shape[-1])} for x0 of shape {x0.shape}")
-    x = x0.astype(np.float64, copy=True)
-    q = x.shape[0]
-    iterations, converged, degenerate = np.zeros(q, np.int64), np.zeros(q, bool), np.zeros(q, bool)
-    running, w = np.arange(q), w_prime
-    for _ in range(t_max):
-        support = np.einsum("qij,qj->qi", w, x[running])
-        mean = np.einsum("qi,qi->q", x[running], support)
+    q = x0.shape[0]
+    final, iterations = x0.astype(np.float64, copy=True), np.zeros(q, np.int64)
+    converged, degenerate = np.zeros(q, bool), np.zeros(q, bool)
+    running, w, x = np.arange(q), w_prime, final  # the questions that still move, their graphs and masses
+    for t in range(1, t_max + 1):
+        support = np.einsum("qij,qj->qi", w, x)
+        mean = np.einsum("qi,qi->q", x, support)
         alive = mean > 0
-        degenerate[running[~alive]] = True
         if not alive.all():
-            running, w, support, mean = running[alive], w[alive], support[alive], mean[alive]
+            degenerate[running[~alive]] = True
+            running, w, x, support, mean = running[alive], w[alive], x[alive], support[alive], mean[alive]
         if running.size == 0:
             break
-        new = x[running] * support / mean[:, None]
-        still = np.linalg.norm(new - x[running], axis=1) >= epsilon
-        x[running] = new
-        iterations[running] += 1
-        converged[running[~still]] = True
+        new = x * support / mean[:, None]
+        moved = new - x
+        x = new
+        still = np.einsum("qi,qi->q", moved, moved) >= epsilon**2
         if not still.all():
-            running, w = running[still], w[still]
-    return Equilibrium(x, iterations, converged, degenerate)
+            final[running[~still]], iterations[running[~still]], converged[running[~still]] = x[~still], t, True
+            running, w, x = running[still], w[still], x[still]
+    final[running], iterations[running] = x, t_max
+    return Equilibrium(final, iterations, converged, degenerate)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
-from ttrlab.rewards.base import Rule, class_sums, first_best, match_rewards, vote_weights
+from ttrlab.rewards.base import Rule, first_best, match_rewards, vote_weights
 from ttrlab.rewards.pareto import choose
 from ttrlab.seeds import rng
 from ttrlab.types import NO_ANSWER, FloatArray, IntArray, RewardDecision, RolloutGroup
@@ -21,8 +21,8 @@ class SubgroupRule(Rule):
     between mean reward r(m) and number of distinct labels d(m) (``pareto.choose``), one m for all questions of a step, or one a question
     (``select: question``; the paper's text allows either, its code does the former).
 
-    The text says bootstrap; its code draws without replacement, which produced the results and is the default. Each draw has its own
-    stream, named by question, m and j. Labels are drawn anew once m is chosen, as in the code; ``reuse_labels`` keeps those that m
+    The text says bootstrap; its code draws without replacement, which produced the results and is the default. Each question and m has its
+    own stream of draws. Labels are drawn anew once m is chosen, as in the code; ``reuse_labels`` keeps those that m
     was chosen by. Roll-outs are exchangeable, so E[r(m)] is the same for every m while d(m) falls with m: the choice is made by
     noise in r and by d.
     """
@@ -43,8 +43,8 @@ class SubgroupRule(Rule):
         return sizes
 
     @abstractmethod
-    def vote(self, group: RolloutGroup, drawn: IntArray) -> int:
-        """The label that the roll-outs ``drawn`` (indices, repeats allowed) elect; NO_ANSWER when none of them has an answer."""
+    def votes(self, group: RolloutGroup, drawn: IntArray) -> IntArray:
+        """(k,) the label that each row of ``drawn`` (k, size) elects, indices of roll-outs; NO_ANSWER where none of them has an answer."""
 
     def __call__(self, group: RolloutGroup) -> RewardDecision:
         """Decide a step of one question."""
@@ -81,9 +81,12 @@ class SubgroupRule(Rule):
         size = max(1, group.n // 2) if self.bootstrap is None else self.bootstrap
         if size > group.n and not self.replace:
             raise ValueError(f"question {group.question.id!r}: cannot draw {size} of {group.n} roll-outs without replacement")
-        streams = [rng(group.seed, "scope", draw, group.question.id, m, j) for j in range(group.n // m)]
-        labels = [self.vote(group, stream.choice(group.n, size, self.replace)) for stream in streams]
-        return np.repeat(np.array(labels, dtype=np.int64), m)
+        stream = rng(group.seed, "scope", draw, group.question.id, m)
+        if self.replace:
+            drawn = stream.integers(0, group.n, (group.n // m, size))
+        else:
+            drawn = stream.random((group.n // m, group.n)).argsort(axis=1, kind="stable")[:, :size]
+        return np.repeat(self.votes(group, drawn), m)
 
 
 class Scope(SubgroupRule):
@@ -103,17 +106,18 @@ class Scope(SubgroupRule):
         """The confidence, if any."""
         return () if self.confidence is None else (self.confidence,)
 
-    def vote(self, group: RolloutGroup, drawn: IntArray) -> int:
-        """Confidence-weighted vote; ties go to the class that appeared first in sampling order."""
-        weights = vote_weights(group, self.confidence) * np.bincount(drawn, minlength=group.n)
-        label = first_best(class_sums(group, weights))
-        return NO_ANSWER if label is None else label
+    def votes(self, group: RolloutGroup, drawn: IntArray) -> IntArray:
+        """Confidence-weighted votes; ties go to the class that appeared first in sampling order."""
+        weights = vote_weights(group, self.confidence)
+        scores = np.zeros((drawn.shape[0], group.n_classes + 1))  # the last column takes NO_ANSWER = -1
+        np.add.at(scores, (np.arange(drawn.shape[0])[:, None], group.answer_class[drawn]), weights[drawn])
+        return np.array([NO_ANSWER if (label := first_best(row)) is None else label for row in scores[:, :-1]])
 
     def decide_all(self, groups: Sequence[RolloutGroup]) -> list[RewardDecision]:
         """One label a subgroup, or one a question."""
         if self.subgroups:
             return super().decide_all(groups)
-        return [_decision(group, np.full(group.n, self.vote(group, np.arange(group.n))), {}) for group in groups]
+        return [_decision(group, np.repeat(self.votes(group, np.arange(group.n)[None]), group.n), {}) for group in groups]
 
 
 def _agreement(group: RolloutGroup, labels: IntArray) -> float:

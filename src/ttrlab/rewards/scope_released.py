@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+import numpy as np
 from pydantic import Field
 
 from ttrlab.rewards.base import vote_weights
@@ -26,11 +27,15 @@ class ScopeReleased(SubgroupRule):
         """The surprisal that the public code takes for confidence."""
         return ("step_surprisal",)
 
-    def vote(self, group: RolloutGroup, drawn: IntArray) -> int:
-        """The misaligned, uncertainty-weighted vote."""
-        weights = vote_weights(group, "step_surprisal")[drawn]
-        answers = [int(a) for a in group.answer_class[drawn] if a != NO_ANSWER]
-        scores = dict.fromkeys(answers, 0.0)
-        for answer, weight in zip(answers, weights, strict=False):
-            scores[answer] += weight
-        return max(scores, key=scores.__getitem__, default=NO_ANSWER)
+    def votes(self, group: RolloutGroup, drawn: IntArray) -> IntArray:
+        """The misaligned, uncertainty-weighted vote of each row."""
+        weights = vote_weights(group, "step_surprisal")
+        return np.array([_zipped_vote(group.answer_class[row].tolist(), weights[row].tolist()) for row in drawn])
+
+
+def _zipped_vote(answers: list[int], weights: list[float]) -> int:
+    parsed = [answer for answer in answers if answer != NO_ANSWER]
+    scores = dict.fromkeys(parsed, 0.0)
+    for answer, weight in zip(parsed, weights, strict=False):
+        scores[answer] += weight
+    return max(scores, key=scores.__getitem__, default=NO_ANSWER)

@@ -1,6 +1,5 @@
 """How alike the reasoning of two roll-outs is: cosine of character 4-gram TF-IDF vectors, fitted on one question's roll-outs."""
 
-import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -8,8 +7,6 @@ from numpy.typing import NDArray
 
 from ttrlab.signals.base import Signal
 from ttrlab.types import FloatArray, Rollout
-
-_SPACE_RUN = re.compile(r"\s\s+")
 
 
 def reasoning_similarity(rollouts: Sequence[Rollout]) -> FloatArray:
@@ -26,15 +23,11 @@ def tfidf_cosine(texts: Sequence[str]) -> FloatArray:
     """
     from ttrlab.signals.ngrams import gram_products  # numba loads when the first matrix is asked for, not with the package
 
-    codes = [_codes(text) for text in texts]
-    products = gram_products(np.concatenate([np.zeros(0, np.uint32), *codes]), np.cumsum([0, *map(len, codes)]))
+    lowered = [text.lower() for text in texts]
+    codes = np.frombuffer("".join(lowered).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    products = gram_products(codes, np.cumsum([0, *map(len, lowered)]))
     norms = np.sqrt(np.multiply.outer(products.diagonal(), products.diagonal()))
     return np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
-
-
-def _codes(text: str) -> NDArray[np.uint32]:
-    """Code points of the text as scikit-learn's character analyser sees it."""
-    return np.frombuffer(_SPACE_RUN.sub(" ", text.lower()).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 def embedding_similarity(embed: Callable[[Sequence[str]], NDArray[np.floating]]) -> Signal:
