@@ -72,12 +72,13 @@ def spell(answer: str) -> str:
     text = _INVISIBLE.sub("", answer)
     for wrong, right in _ESCAPES.items():
         text = text.replace(wrong, right)
+    text = _line_breaks(text)
     text = _THOUSANDS.sub(_join_digits, text)
     text = _FRACTIONS.sub(_vulgar, _scripts(text))
     text = "".join(_CHARACTERS.get(c) or (f"\\{_GREEK[c]} " if c in _GREEK else c) for c in text)
     text = unicodedata.normalize("NFKC", text)
     text = "".join(_CHARACTERS.get(c, c) for c in text)
-    text = text.replace("\\!", "").replace("\\\\%", "%").replace("\\%", "%").replace("**", "^" if re.search(r"\w\*\*[\w({]", text) else "")
+    text = text.replace("\\!", "").replace("\\%", "%").replace("**", "^" if re.search(r"\w\*\*[\w({]", text) else "")
     text = _LAYOUT.sub(" ", text)
     text = _SPACES.sub(" ", text)
     text = _WRAPPERS.sub(" ", text)
@@ -88,6 +89,13 @@ def spell(answer: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
+def _line_breaks(text: str) -> str:
+    """``\\\\`` as ``\\newline``; outside of environments a doubled backslash before a command is a doubled escape."""
+    if "\\begin" not in text:
+        text = re.sub(r"\\\\(?=[A-Za-z%$({])", r"\\", text)
+    return re.sub(r"\\\\(?:\[\d*\.?\d*(?:pt|ex|em|mm)\])?", r"\\newline ", text)
+
+
 def _delimiters(text: str) -> str:
     """Without ``$..$``, ``\\(..\\)``, ``\\[..\\]`` and the sentence's last full stop; a lone ``$`` before digits is a currency sign."""
     text = re.sub(r"\\[()]|\\[\[\]](?!\d*(?:pt|ex|em))", " ", text).replace("$$", "$").strip()
@@ -95,6 +103,6 @@ def _delimiters(text: str) -> str:
     if text.count("$") == 1:
         text = text.replace("$", "\\dollar ")
     text = text.replace("$", " ").strip()
-    while text.endswith((".", ",", ";", ":", "!!", "\\\\")) and not text.endswith(("\\ldots.", "...")):
+    while text.endswith((".", ",", ";", ":", "\\newline")) and not text.endswith(("\\ldots.", "...")):
         text = text[:-1].rstrip()
     return text

@@ -12,7 +12,7 @@ FUNCTIONS = frozenset(
 )
 NAMES = FUNCTIONS | {"pi", "infty", "infinity", "inf", "oo", "theta", "alpha", "beta", "lambda", "cup", "and", "or", "mod", "phi"}
 UNIT_WORDS = frozenset(
-    "cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm USD".split()
+    "sq cu cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm USD".split()
 )
 
 
@@ -72,7 +72,7 @@ def tokenize(text: str) -> list[Token]:
                 inner, at = _group(text, at)
                 found += _words(inner, spaced)
             else:
-                found.append(Token("command", name if piece != "\\\\" else "\\\\", spaced))
+                found.append(Token("command", name, spaced))
         elif kind == "letters":
             found += _letters(piece, spaced)
         else:
@@ -103,7 +103,7 @@ def _words(inner: str, spaced: bool) -> list[Token]:
     found = []
     for match in re.finditer(r"([^\W\d_]+(?:[-'][^\W\d_]+)*)|([^\s]|\s+)", inner):
         if match[1]:
-            found.append(Token("word" if len(match[1]) > 1 else "symbol", match[1], True))
+            found.append(Token("word" if len(match[1]) > 1 or match[1] in "mgsLWVK" else "symbol", match[1], True))
         elif match[2].strip():
             found += [Token(t.kind, t.text, True) for t in tokenize_plain(match[2])]
     merged: list[Token] = []

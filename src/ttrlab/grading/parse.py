@@ -1,0 +1,227 @@
+"""Precedence parser: tokens of one answer to a tree. What it does not know it refuses; nothing is ever evaluated as code."""
+
+from ttrlab.grading.limits import MAX_DEPTH, Refused
+from ttrlab.grading.primary import Primary
+from ttrlab.grading.tokens import Token, tokenize
+from ttrlab.grading.tree import Node, number
+
+RELATIONS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", "le": "<=", "ge": ">=", "ne": "!=", "equiv": "==",
+             "in": "in", "approx": "=", "sim": "=", "colon": ":", "to": "->", "->": "->", "Rightarrow": "->"}  # fmt: skip
+SETS = {"cup": "union", "cap": "inter", "setminus": "minus", "backslash": "minus"}
+JOINERS = frozenset(("and", "or", "land", "lor", "&"))
+
+
+def parse(text: str) -> Node:
+    """The tree of a spelled answer. Refused outside the grammar or beyond a cap."""
+    parser = Parser(tokenize(text))
+    tree = parser.statement()
+    if parser.at < len(parser.tokens):
+        raise Refused(f"unexpected {parser.tokens[parser.at].text!r}")
+    return tree
+
+
+CLAUSE_ENDS = frozenset((",", ";", ")", "]", "}", "|", "and", "or", "land", "lor"))
+CURRENCIES = {"€": "euro", "£": "sterling", "¥": "yen", "₹": "rupee"}
+
+
+class Parser(Primary):
+    """Recursive descent over the tokens; ``depth`` counts open groups."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.depth = 0
+        self.bars = 0
+
+    def statement(self) -> Node:
+        """Clauses joined by commas, semicolons, ``and``, ``or``: a list when there are several."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Refused(f"nested deeper than {MAX_DEPTH}")
+        clauses, joined = [self.clause()], ""
+        while self.take(",", ";") or self.peek_text() in JOINERS:
+            word = ""
+            while self.peek_text() in JOINERS:
+                word = self.next().text
+            joined = joined or ("and" if word in ("and", "land") else "or" if word else "")
+            if self.peek() is None and not word:
+                break
+            clauses.append(self.clause())
+        self.depth -= 1
+        return clauses[0] if len(clauses) == 1 else Node("list", tuple(clauses), joined)
+
+    def clause(self) -> Node:
+        """A value, a chain of relations, a congruence or a ratio."""
+        operands, signs = [self.set_value()], []
+        while self.peek() is not None:
+            sign = RELATIONS.get(self.peek_text()) if self.peek_kind() != "symbol" else None
+            if sign is None and self.peek_text() == ":" and not self.in_set:
+                sign = ":"
+            if sign is None:
+                break
+            self.at += 1
+            if sign in "<>" and self.take("="):
+                sign += "="
+            signs.append(sign)
+            operands.append(self.set_value())
+        modulus = self.modulus()
+        if modulus is not None:
+            return self.congruence(operands, signs, modulus)
+        if signs and set(signs) == {":"}:
+            return Node("ratio", tuple(operands))
+        if ":" in signs:
+            raise Refused("a colon among relations")
+        return Node("rel", tuple(operands), " ".join(signs)) if signs else operands[0]
+
+    def modulus(self) -> Node | None:
+        """``(mod m)``, ``\\pmod m`` or ``mod m`` after a value."""
+        at, opened = self.at, self.take("(")
+        if not self.take("mod"):
+            self.at = at
+            return None
+        value = self.sum()
+        if opened and not self.take(")"):
+            raise Refused("unclosed modulus")
+        return value
+
+    def congruence(self, operands: list[Node], signs: list[str], modulus: Node) -> Node:
+        """``n = a (mod m)`` with the label, or ``a (mod m)`` without."""
+        if len(operands) > 2 or (signs and signs[0] not in ("==", "=")):
+            raise Refused("a chain of congruences")
+        return Node("mod", (operands[-1], modulus, *operands[:-1]))
+
+    def set_value(self) -> Node:
+        """Values joined by union, intersection or difference, from the left."""
+        value = self.quantity()
+        while self.peek_text() in SETS and self.peek_kind() == "command":
+            kind = SETS[self.next().text]
+            value = Node(kind, (value, self.quantity()))
+        return value
+
+    def quantity(self) -> Node:
+        """A sum with its currency sign, percent sign, degree mark or unit; or a phrase of words."""
+        unit = ""
+        if self.take("dollar", "text"):
+            unit = "dollar"
+        elif self.peek_text() in CURRENCIES:
+            unit = CURRENCIES[self.next().text]
+        negative = not unit and self.peek_text() == "-" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "dollar"
+        if negative:
+            self.at += 2
+            unit = "dollar"
+        if self.starts_phrase():
+            return Node("word", text=self.phrase())
+        value = Node("neg", (self.sum(),)) if negative else self.sum()
+        if self.take_degree():
+            unit = "degree"
+            if self.peek_text() in ("C", "F"):
+                unit = "degree " + self.next().text.lower()
+        elif self.take("%"):
+            unit = "percent"
+        if self.peek_kind() == "word" or (self.peek_kind() == "mark" and self.peek_text() == "/" and unit):
+            if self.peek_text().lower() == "base":
+                self.at += 1
+                return Node("base", text=f"{self.tokens[self.at - 2].text}_{self.raw_group()}")
+            text = self.phrase()
+            unit = unit if unit in ("percent", "dollar") else (unit + " " + text).strip()
+        return Node("quantity", (value,), unit) if unit else value
+
+    def starts_phrase(self) -> bool:
+        """Whether words begin here: a word, or a letter that a word follows."""
+        if self.peek_kind() == "word":
+            return len(self.peek_text()) > 1
+        after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
+        return self.peek_kind() == "symbol" and after is not None and after.kind == "word" and after.spaced
+
+    def phrase(self) -> str:
+        """Everything up to the end of the clause, as text."""
+        parts = []
+        while self.peek() is not None and self.peek_text() not in CLAUSE_ENDS and (self.peek_kind() == "word" or self.peek_text() not in RELATIONS):
+            parts.append(self.next().text)
+        return " ".join(parts)
+
+    def sum(self) -> Node:
+        """Terms joined by plus, minus and plus-minus."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Refused(f"nested deeper than {MAX_DEPTH}")
+        first = self.sign()
+        terms = [first]
+        while True:
+            if self.take("+"):
+                terms.append(self.term() if self.peek_text() not in ("-", "+") else self.sign())
+            elif self.take("-"):
+                terms.append(Node("neg", (self.term() if self.peek_text() not in ("-", "+") else self.sign(),)))
+            elif self.peek_kind() == "command" and self.peek_text() in ("pm", "mp"):
+                terms.append(Node("pm", (self.pm_term(),), terms and "mp" if self.tokens[self.at - 1].text == "mp" else "pm"))
+            else:
+                break
+        self.depth -= 1
+        return terms[0] if len(terms) == 1 else Node("add", tuple(terms))
+
+    def pm_term(self) -> Node:
+        """The term after a plus-minus sign."""
+        self.at += 1
+        return self.term()
+
+    def sign(self) -> Node:
+        """A term with its leading signs, read in a loop: a thousand signs need no stack."""
+        negative, both = False, False
+        while True:
+            if self.take("-"):
+                negative = not negative
+            elif self.take("+"):
+                if self.take("/"):
+                    if not self.take("-"):
+                        raise Refused("'+/' without '-'")
+                    both = True
+            elif self.peek_kind() == "command" and self.peek_text() in ("pm", "mp"):
+                self.at += 1
+                both = True
+            else:
+                break
+        value = self.term()
+        if both:
+            return Node("pm", (value,), "pm")
+        return Node("neg", (value,)) if negative else value
+
+    def term(self) -> Node:
+        """Factors joined by ``*``, ``/`` or nothing; a slash divides by the next factor alone."""
+        value = self.factor()
+        while True:
+            if self.take("*"):
+                value = Node("mul", (value, self.signed_factor()))
+            elif self.take("/"):
+                value = Node("div", (value, self.signed_factor()))
+            elif self.starts_factor():
+                value = self.juxtapose(value)
+            else:
+                return value
+
+    def signed_factor(self) -> Node:
+        """A factor that may carry a sign, as in ``2/-3``."""
+        negative = False
+        while self.peek_text() in ("-", "+"):
+            negative ^= self.next().text == "-"
+        value = self.factor()
+        return Node("neg", (value,)) if negative else value
+
+    def juxtapose(self, left: Node) -> Node:
+        """A product without a sign; an integer before a proper fraction of integers is a mixed number."""
+        start = self.at
+        spaced = self.tokens[start].spaced
+        right = self.factor()
+        integer = left.kind == "num" and left.digits is None and left.number is not None and left.number.denominator == 1
+        if integer and right.kind == "num" and spaced and self.peek_text() == "/":
+            after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
+            if after is not None and after.kind == "number" and right.digits is None:
+                self.at += 1
+                right = Node("div", (right, self.factor()))
+        if right.kind == "num" and left.kind == "num":
+            raise Refused("two numbers side by side")
+        if integer and right.kind == "div" and all(p.kind == "num" and p.digits is None and p.number is not None for p in right.args):
+            top, bottom = (p.number for p in right.args)
+            if top is not None and bottom is not None and 0 < top < bottom and top.denominator == bottom.denominator == 1:
+                assert left.number is not None
+                return number(left.number + top / bottom)
+        return Node("mul", (left, right))

@@ -1,0 +1,58 @@
+"""Units: what a number is counted in. A unit is a dimension with powers and a factor to its base unit; unknown words are dimensions of their own."""
+
+import re
+from fractions import Fraction
+
+_TABLE = {
+    "length": {"m meter metre": 1, "cm centimeter centimetre": Fraction(1, 100), "mm millimeter millimetre": Fraction(1, 1000),
+               "km kilometer kilometre": 1000, "in inch inche": Fraction(254, 10000), "ft foot feet": Fraction(3048, 10000),
+               "yd yard": Fraction(9144, 10000), "mi mile": Fraction(1609344, 1000)},
+    "time": {"s sec second": 1, "min minute": 60, "h hr hour": 3600, "day": 86400, "week": 604800},
+    "mass": {"g gram": 1, "kg kilogram": 1000, "mg milligram": Fraction(1, 1000), "lb lbs pound": Fraction(45359237, 100000), "oz ounce": Fraction(45359237, 1600000)},
+    "volume": {"l liter litre": 1, "ml milliliter millilitre": Fraction(1, 1000)},
+    "dollar": {"dollar usd buck": 1, "cent ¢": Fraction(1, 100)},
+    "percent": {"percent percentage pct": 1},
+    "degree": {"degree deg": 1},
+    "radian": {"radian rad": 1},
+}  # fmt: skip
+UNITS: dict[str, tuple[str, Fraction]] = {
+    name: (dimension, Fraction(factor)) for dimension, units in _TABLE.items() for names, factor in units.items() for name in names.split()
+}
+_IGNORED = frozenset("of the in a an or about approximately exactly total each".split())
+
+Unit = tuple[tuple[tuple[str, int], ...], Fraction]
+"""Dimension powers, sorted, and the factor to base units."""
+
+
+def read_unit(text: str) -> Unit:
+    """The unit that a text names: ``square feet``, ``cm^2``, ``m/s``, ``miles per hour``."""
+    text = re.sub(r"\bper\b", "/", text.replace(".", " ")).replace("mph", "mi / h").replace("{", "").replace("}", "")
+    powers: dict[str, int] = {}
+    factor, side, pending = Fraction(1), 1, 1
+    last = ("unit", Fraction(1))
+    for piece in re.findall(r"/|\^ ?-?\d+|[^\s/^*]+", text):
+        word = piece.lower()
+        if piece == "/":
+            side = -1
+        elif word in ("square", "sq", "cubic", "cu"):
+            pending = 2 if word.startswith("sq") else 3
+        elif piece.startswith("^"):
+            extra = int(piece[1:].strip()) - 1 if abs(int(piece[1:].strip())) < 10 else 0
+            name, scale = last
+            powers[name] = powers.get(name, 0) + extra * side
+            factor *= scale ** (extra * side)
+        elif word not in _IGNORED or (word == "in" and not powers):
+            last = _unit_word(word)
+            name, scale = last
+            powers[name] = powers.get(name, 0) + side * pending
+            factor *= scale ** (side * pending)
+            pending = 1
+    return tuple(sorted((n, p) for n, p in powers.items() if p and n != "unit")), factor
+
+
+def _unit_word(word: str) -> tuple[str, Fraction]:
+    """Dimension and factor of one word, singular or plural."""
+    for name in (word, word.removesuffix("s"), word.removesuffix("es")):
+        if name in UNITS:
+            return UNITS[name]
+    return word.removesuffix("s") if len(word) > 3 else word, Fraction(1)
