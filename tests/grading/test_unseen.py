@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -44,9 +44,8 @@ def shown(missed: list[dict[str, Any]]) -> str:
 
 
 def test_equivalence_is_right_on_97_percent_of_the_unseen_pairs(verdicts: dict[str, Verdict]) -> None:
-    missed = [
-        row | {"got": verdicts[row["id"]].name} for row in PAIRS if verdicts[row["id"]] is not (Verdict.YES if row["equal"] else Verdict.NO)
-    ]
+    labels = {row["id"]: Verdict.YES if row["equal"] else Verdict.NO for row in PAIRS}
+    missed = [row | {"got": verdicts[row["id"]].name} for row in PAIRS if verdicts[row["id"]] is not labels[row["id"]]]
     score = 1 - len(missed) / len(PAIRS)
     print(f"equivalence {score:.4f} of {len(PAIRS)}; missed {[row['id'] for row in missed]}")
     assert score >= 0.97, shown(missed)
@@ -117,7 +116,9 @@ def test_a_hostile_string_gets_a_verdict_in_time_and_nothing_of_it_runs(row: dic
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("row", HOSTILE, ids=lambda row: f"{row['id']}-{row['kind']}")
 @pytest.mark.parametrize("kind", ["math", "choice", "integer"])
-def test_extraction_from_a_hostile_string_ends_in_time(row: dict[str, Any], kind: str, tmp_path: Path) -> None:
+def test_extraction_from_a_hostile_string_ends_in_time(
+    row: dict[str, Any], kind: Literal["math", "choice", "integer"], tmp_path: Path
+) -> None:
     text = spelled_out(row["text"], tmp_path / "mark")
     for whole in (text, f"So \\boxed{{{text}}}", f"The answer is {text}"):
         start = time.perf_counter()
