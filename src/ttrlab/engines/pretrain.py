@@ -33,7 +33,7 @@ WORD_LOSS = 0.25
 """Weight of the loss on wording tokens, which are noise by design."""
 WARMUP = 30
 LEAST_RATE = 0.03
-MEASURED_QUESTIONS, MEASURED_SAMPLES = 24, 32
+MEASURED_QUESTIONS, MEASURED_SAMPLES = 24, 16
 ARCHITECTURES: dict[str, dict[str, int]] = {
     "llama": {"hidden_size": 128, "intermediate_size": 384, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4},
     "qwen2": {"hidden_size": 96, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 3, "num_key_value_heads": 1},
