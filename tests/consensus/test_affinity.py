@@ -15,7 +15,9 @@ def test_no_edge_between_answers_and_none_to_unparsed_rollouts():
     assert not np.diagonal(a).any()
 
 
-@pytest.mark.parametrize("kernel, cosine, expected", [("half", 0.0, 0.5), ("half", 1.0, 1.0), ("cos", 0.0, 0.0), ("cos", 0.4, 0.4)])
+@pytest.mark.parametrize(
+    "kernel, cosine, expected", [("half", 0.0, 0.5), ("half", 1.0, 1.0), ("cos", 0.0, 0.0), ("cos", 0.4, 0.4), ("cos", -0.4, 0.0)]
+)
 def test_the_reasoning_kernel_maps_cosine_to_affinity(kernel, cosine, expected):
     assert graph.reasoning_kernel(np.array([[cosine]]), kernel)[0, 0] == expected
 

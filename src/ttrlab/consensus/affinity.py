@@ -18,12 +18,12 @@ def same_answer(answer_class: IntArray) -> NDArray[np.bool_]:
 
 
 def reasoning_kernel(cosine: FloatArray, kernel: Kernel = "half") -> FloatArray:
-    """K_rsn(i, j) = (1 + cos(h_i, h_j)) / 2; ``cos`` is the cosine itself.
+    """K_rsn(i, j) = (1 + cos(h_i, h_j)) / 2; ``cos`` is the cosine itself, not below 0.
 
     TF-IDF vectors are non-negative, so ``half`` lies in [0.5, 1]: within a class no edge is below 0.55 at kappa = 0.1, and the coherence
     ratio of two classes never exceeds 1 / 0.55 = 1.82.
     """
-    return (1 + cosine) / 2 if kernel == "half" else cosine
+    return (1 + cosine) / 2 if kernel == "half" else np.maximum(cosine, 0.0)
 
 
 def affinity(k_ans: NDArray[np.bool_], k_rsn: FloatArray, kappa: float) -> FloatArray:

@@ -27,12 +27,14 @@ class EquilibriumRule(Rule):
     and start without mass. ``tie: first``: of classes with equal mass the one sampled first is the label and the others earn nothing, as
     in the vote; ``keep`` rewards them all. ``zero_unanimous``: a question whose parsed roll-outs all agree has weight 0. No two
     roll-outs agree: there is no consensus, the rule abstains (TTRL would reward the first answer). ``gate: false``: w_q = 1.
+    ``similarity: embedding_similarity`` takes a callback's vectors, such as hidden states, for h_i.
     """
 
     kappa: float = Field(0.1, ge=0, le=1)
     alpha: float = Field(0.1, ge=0)
     c: float | None = Field(None, ge=0)
     shift: graph.Shift = "full"
+    similarity: Literal["reasoning_similarity", "embedding_similarity"] = "reasoning_similarity"
     reasoning_kernel: graph.Kernel = "half"
     epsilon: float = Field(EPSILON, gt=0)
     t_max: int = Field(T_MAX, ge=1)
@@ -73,7 +75,7 @@ class EquilibriumRule(Rule):
     def _graph(self, group: RolloutGroup) -> tuple[FloatArray, FloatArray, FloatArray]:
         """A, A' and W' of one question."""
         k_ans = graph.same_answer(group.answer_class)
-        k_rsn = graph.reasoning_kernel(group.signal("reasoning_similarity").astype(np.float64), self.reasoning_kernel)
+        k_rsn = graph.reasoning_kernel(group.signal(self.similarity).astype(np.float64), self.reasoning_kernel)
         a = graph.affinity(k_ans, k_rsn, self.kappa)
         a_prime = graph.calibrated(a, self.weights(group))
         c = self.alpha if self.c is None else self.c
@@ -109,7 +111,7 @@ class Core(EquilibriumRule):
     @property
     def needs(self) -> tuple[str, ...]:
         """Confidence and reasoning similarity."""
-        return ("mean_logprob", "reasoning_similarity")
+        return ("mean_logprob", self.similarity)
 
     def weights(self, group: RolloutGroup) -> FloatArray:
         """Confidence relative to the most confident roll-out with an answer."""

@@ -19,7 +19,7 @@ class EC(EquilibriumRule):
     @property
     def needs(self) -> tuple[str, ...]:
         """Reasoning similarity."""
-        return ("reasoning_similarity",)
+        return (self.similarity,)
 
     def weights(self, group: RolloutGroup) -> FloatArray:
         """1 for every roll-out with an answer."""
