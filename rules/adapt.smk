@@ -11,14 +11,14 @@ rule adapt:
         model=of_name(JOBS.weight_files, "model"),
     output:
         manifest=f"{CELLS}/adapt/manifest.json",
+    log:
+        f"{CELLS}/logs/adapt.log",
+    wildcard_constraints:
+        method="|".join(BLIND_METHODS) or "(?!)",
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
         out=f"{CELLS}/adapt",
-    wildcard_constraints:
-        method="|".join(BLIND_METHODS) or "(?!)",
-    log:
-        f"{CELLS}/logs/adapt.log",
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
         " --model {params.model:q} --out {params.out:q} 2> {log:q}"
@@ -31,14 +31,14 @@ rule adapt_with_gold:
         model=of_name(JOBS.weight_files, "model"),
     output:
         manifest=f"{CELLS}/adapt/manifest.json",
+    log:
+        f"{CELLS}/logs/adapt.log",
+    wildcard_constraints:
+        method="|".join(GOLD_METHODS) or "(?!)",
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
         out=f"{CELLS}/adapt",
-    wildcard_constraints:
-        method="|".join(GOLD_METHODS) or "(?!)",
-    log:
-        f"{CELLS}/logs/adapt.log",
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
         " --gold {input.gold:q} --model {params.model:q} --out {params.out:q} 2> {log:q}"

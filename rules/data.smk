@@ -14,10 +14,10 @@ rule prepare:
         questions=f"{RESULTS}/data/{{benchmark}}/questions.jsonl",
         gold=f"{RESULTS}/data/{{benchmark}}/gold.jsonl",
         manifest=f"{RESULTS}/data/{{benchmark}}/manifest.json",
-    params:
-        spec=of_name(JOBS.prepare, "benchmark"),
     log:
         f"{RESULTS}/logs/prepare/{{benchmark}}.log",
+    params:
+        spec=of_name(JOBS.prepare, "benchmark"),
     shell:
         "python -m ttrlab.stages.prepare --spec {params.spec:q} --questions {output.questions:q}"
         " --gold {output.gold:q} --manifest {output.manifest:q} 2> {log:q}"
@@ -27,11 +27,11 @@ rule pretrain:
     output:
         report=f"{RESULTS}/models/{{model}}/regimes.json",
         manifest=f"{RESULTS}/models/{{model}}/manifest.json",
+    log:
+        f"{RESULTS}/logs/pretrain/{{model}}.log",
     params:
         spec=of_name(JOBS.pretrain, "model"),
         model=of_name(JOBS.weights, "model"),
-    log:
-        f"{RESULTS}/logs/pretrain/{{model}}.log",
     shell:
         "python -m ttrlab.stages.pretrain --spec {params.spec:q} --out {params.model:q}"
         " --report {output.report:q} --manifest {output.manifest:q} 2> {log:q}"

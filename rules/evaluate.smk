@@ -19,12 +19,12 @@ rule evaluate:
     output:
         rollouts=f"{CELLS}/evaluate/rollouts.jsonl.gz",
         greedy=f"{CELLS}/evaluate/greedy.jsonl.gz",
+    log:
+        f"{CELLS}/logs/evaluate.log",
     params:
         spec=of_cell(JOBS.spec, "evaluate"),
         model=of_name(JOBS.weights, "model"),
         adapted=f"{CELLS}/adapt",
-    log:
-        f"{CELLS}/logs/evaluate.log",
     shell:
         "python -m ttrlab.stages.evaluate --spec {params.spec:q} --questions {input.questions:q} --model {params.model:q}"
         " --adapted {params.adapted:q} --rollouts {output.rollouts:q} --greedy {output.greedy:q} 2> {log:q}"
@@ -38,12 +38,12 @@ rule curve:
     output:
         rollouts=f"{CELLS}/curve/rollouts.jsonl.gz",
         greedy=f"{CELLS}/curve/greedy.jsonl.gz",
+    log:
+        f"{CELLS}/logs/curve.log",
     params:
         spec=of_cell(JOBS.spec, "curve"),
         model=of_name(JOBS.weights, "model"),
         adapted=f"{CELLS}/adapt",
-    log:
-        f"{CELLS}/logs/curve.log",
     shell:
         "python -m ttrlab.stages.evaluate --spec {params.spec:q} --questions {input.questions:q} --model {params.model:q}"
         " --adapted {params.adapted:q} --rollouts {output.rollouts:q} --greedy {output.greedy:q} 2> {log:q}"
@@ -57,10 +57,10 @@ rule score:
     output:
         scores=f"{CELLS}/scores.csv",
         questions=f"{CELLS}/questions.csv",
-    params:
-        spec=of_cell(JOBS.spec, "score"),
     log:
         f"{CELLS}/logs/score.log",
+    params:
+        spec=of_cell(JOBS.spec, "score"),
     shell:
         "python -m ttrlab.stages.score --spec {params.spec:q} --gold {input.gold:q} --pools {input.pools:q} --greedy {input.greedy:q}"
         " --scores {output.scores:q} --questions {output.questions:q} 2> {log:q}"
@@ -72,11 +72,11 @@ rule audit:
         gold=f"{RESULTS}/data/{{benchmark}}/gold.jsonl",
     output:
         audit=f"{CELLS}/audit.csv",
+    log:
+        f"{CELLS}/logs/audit.log",
     params:
         spec=of_cell(JOBS.spec, "audit"),
         adapted=f"{CELLS}/adapt",
-    log:
-        f"{CELLS}/logs/audit.log",
     shell:
         "python -m ttrlab.stages.audit --spec {params.spec:q} --gold {input.gold:q} --adapted {params.adapted:q}"
         " --audit {output.audit:q} 2> {log:q}"

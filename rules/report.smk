@@ -34,16 +34,14 @@ rule aggregate:
         endpoints=report(f"{RESULTS}/tables/endpoints.csv", category="Tables", caption="../docs/captions/endpoints.rst"),
         main=f"{RESULTS}/tables/main.md",
         svg=expand(f"{RESULTS}/figures/{{figure}}.svg", figure=FIGURES),
-        png=report(
-            expand(f"{RESULTS}/figures/{{figure}}.png", figure=FIGURES), category="Figures", caption="../docs/captions/figures.rst"
-        ),
+        png=report(expand(f"{RESULTS}/figures/{{figure}}.png", figure=FIGURES), category="Figures", caption="../docs/captions/figures.rst"),
+    log:
+        f"{RESULTS}/logs/aggregate.log",
     params:
         spec=JOBS.aggregate(),
         plan=FROZEN,
         cells=f"{RESULTS}/cells",
         out=RESULTS,
-    log:
-        f"{RESULTS}/logs/aggregate.log",
     shell:
         "python -m ttrlab.stages.aggregate --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q}"
         " --out {params.out:q} 2> {log:q}"
@@ -56,13 +54,13 @@ rule track:
         adapted=ADAPTED,
     output:
         receipt=f"{RESULTS}/mlflow.json",
+    log:
+        f"{RESULTS}/logs/track.log",
     params:
         spec=JOBS.aggregate(),
         plan=FROZEN,
         cells=f"{RESULTS}/cells",
         database="results/mlflow.db",
-    log:
-        f"{RESULTS}/logs/track.log",
     shell:
         "python -m ttrlab.stages.track --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q}"
         " --database {params.database:q} --receipt {output.receipt:q} 2> {log:q}"

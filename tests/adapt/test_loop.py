@@ -29,9 +29,7 @@ def test_a_step_trains_the_first_rollouts_of_a_vote_over_all_of_them():
     steps = list(adapt(spec(), QUESTIONS, policy, STATS))
     assert [step.number for step in steps] == list(range(1, 7))
     for step, seen in zip(steps, policy.seen, strict=True):
-        for group, decision, advantage, (question, trained, given) in zip(
-            step.groups, step.decisions, step.advantages, seen, strict=True
-        ):
+        for group, decision, advantage, (question, trained, given) in zip(step.groups, step.decisions, step.advantages, seen, strict=True):
             assert (group.n, trained, question) == (8, 6, group.question.id)
             assert given == advantage.tolist()
             assert decision.pseudo_label is None or (group.answer_class == decision.pseudo_label).sum() == group.counts.max()

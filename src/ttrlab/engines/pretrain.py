@@ -72,7 +72,7 @@ def new_model(model: LabModel) -> Any:
 
 def encoded(pairs: list[tuple[str, str]], words: PreTrainedTokenizerFast) -> tuple[Tensor, Tensor]:
     """(B, T) ids, right-padded, and (B, T) loss weights: 0 on the prompt, less on wording, 1 elsewhere."""
-    wording = set(words.convert_tokens_to_ids(list(WORDS)))
+    wording = {VOCABULARY.index(word) for word in WORDS}
     prompts = words([prompt for prompt, _ in pairs])["input_ids"]
     responses = words([response for _, response in pairs])["input_ids"]
     longest = max(len(prompt) + len(response) for prompt, response in zip(prompts, responses, strict=True)) + 1
@@ -112,9 +112,9 @@ def pretrain(model: LabModel, folder: Path) -> dict[str, Any]:
         optimiser.step()
     network.save_pretrained(folder)
     words.save_pretrained(folder)
-    report = {"loss": float(loss.detach()), "regimes": measure(model, folder)}
-    check(model, report["regimes"])
-    return report
+    measured = measure(model, folder)
+    check(model, measured)
+    return {"loss": float(loss.detach()), "regimes": measured}
 
 
 def measure(model: LabModel, folder: Path) -> dict[str, dict[str, float]]:

@@ -17,10 +17,13 @@ def endpoint_means(summary: pd.DataFrame, metric: str, group: str = "all") -> pd
     means = chosen.groupby(keys, sort=False).agg(
         mean=("value", "mean"), sd=("value", "std"), seeds=("seed", "nunique"), n=("n", "first"), undecided=("undecided", "sum")
     )
-    base = means["mean"].xs(BASE, level="method") if BASE in means.index.get_level_values("method") else pd.Series(dtype=float)
-    places = means.index.droplevel(["method"])
-    means["delta"] = means["mean"].to_numpy() - base.reindex(places).to_numpy()
-    return means.reset_index().assign(metric=metric, group=group)
+    rows = means.reset_index()
+    base = rows[rows.method == BASE].set_index(["model", "benchmark"])["mean"].to_dict()
+    rows["delta"] = [
+        mean - base[(model, benchmark)] if (model, benchmark) in base else float("nan")
+        for model, benchmark, mean in zip(rows.model, rows.benchmark, rows["mean"], strict=True)
+    ]
+    return rows.assign(metric=metric, group=group)
 
 
 def wide(means: pd.DataFrame, methods: Sequence[str]) -> pd.DataFrame:
