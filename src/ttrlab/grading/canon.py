@@ -1,0 +1,204 @@
+"""From a tree to its canonical value."""
+
+from fractions import Fraction
+
+from ttrlab.grading import normal as nf
+from ttrlab.grading import regions
+from ttrlab.grading.forms import special, word
+from ttrlab.grading.functions import apply
+from ttrlab.grading.limits import MAX_CHARACTERS, Refused
+from ttrlab.grading.normal import Poly
+from ttrlab.grading.parse import parse
+from ttrlab.grading.powers import power
+from ttrlab.grading.relations import congruence, relation
+from ttrlab.grading.text import spell
+from ttrlab.grading.tree import Node
+from ttrlab.grading.units import read_unit
+from ttrlab.grading.values import INFINITY, Value, expression
+
+
+def read(answer: str) -> Value:
+    """The canonical value of an answer. What the grammar refuses is a word: it equals only the same text."""
+    if len(answer) > MAX_CHARACTERS:
+        return Value("word", text=" ".join(answer.split()))
+    spelled = spell(answer)
+    found = special(spelled)
+    if found is not None:
+        return found
+    try:
+        return evaluate(parse(spelled))
+    except (Refused, RecursionError):
+        return word("".join(spelled.split()) if "\\" in spelled else spelled)
+
+
+def to_poly(node: Node) -> Poly:
+    """The normal form of an expression. Refused for what is no expression."""
+    match node.kind:
+        case "num":
+            assert node.number is not None
+            return nf.constant(nf.guard(node.number))
+        case "sym":
+            return nf.generator(("s", node.text))
+        case "const":
+            return nf.generator(INFINITY if node.text == "infty" else (node.text,))
+        case "neg":
+            return nf.add({}, to_poly(node.args[0]), -1)
+        case "mul":
+            return nf.multiply(to_poly(node.args[0]), to_poly(node.args[1]))
+        case "div":
+            return nf.multiply(to_poly(node.args[0]), nf.inverse(to_poly(node.args[1])))
+        case "pow":
+            return power(to_poly(node.args[0]), to_poly(node.args[1]))
+        case "quantity" if node.text == "percent":
+            return nf.multiply(to_poly(node.args[0]), nf.constant(Fraction(1, 100)))
+        case "add":
+            total: Poly = {}
+            for part in node.args:
+                total = nf.add(total, to_poly(part))
+            return total
+        case "func":
+            return _function(node)
+    raise Refused(f"a {node.kind} inside an expression")
+
+
+def _function(node: Node) -> Poly:
+    if node.text == "det" and node.args[0].kind == "matrix":
+        rows, columns = map(int, node.args[0].text.split())
+        entries = [to_poly(a) for a in node.args[0].args]
+        if rows != columns or rows > 3:
+            raise Refused("a determinant beyond 3 by 3")
+        return determinant(entries, rows)
+    return apply(node.text, [to_poly(a) for a in node.args])
+
+
+def determinant(entries: list[Poly], n: int) -> Poly:
+    """Determinant of an n x n matrix in row order, by expansion along the first row."""
+    if n == 1:
+        return entries[0]
+    total: Poly = {}
+    for column in range(n):
+        minor = [entries[r * n + c] for r in range(1, n) for c in range(n) if c != column]
+        total = nf.add(total, nf.multiply(entries[column], determinant(minor, n - 1)), -1 if column % 2 else 1)
+    return total
+
+
+def signed(node: Node, upper: bool) -> Node:
+    """The tree with every plus-minus replaced by its upper or lower sign."""
+    args = tuple(signed(a, upper) for a in node.args)
+    if node.kind == "pm":
+        return args[0] if upper == (node.text == "pm") else Node("neg", args)
+    return Node(node.kind, args, node.text, node.number, node.digits) if args != node.args else node
+
+
+def has_both_signs(node: Node) -> bool:
+    """Whether a plus-minus occurs."""
+    return node.kind == "pm" or any(has_both_signs(a) for a in node.args)
+
+
+def evaluate(node: Node) -> Value:
+    """The value of any tree."""
+    if node.kind not in ("list", "set", "seq", "rel") and has_both_signs(node):
+        return Value("list", (evaluate(signed(node, True)), evaluate(signed(node, False))))
+    match node.kind:
+        case "list":
+            return _list(node)
+        case "seq":
+            return _sequence(node)
+        case "set":
+            return _set(node)
+        case "rel":
+            return relation(node.text.split(" "), node.args)
+        case "mod":
+            return congruence(node)
+        case "ratio":
+            return Value("ratio", tuple(evaluate(a) for a in node.args))
+        case "empty":
+            return Value("empty")
+        case "reals":
+            return regions.interval(regions.MINUS, regions.PLUS, "()")
+        case "matrix":
+            return Value("matrix", tuple(evaluate(a) for a in node.args), node.text)
+        case "base":
+            return special(node.text) or word(node.text)
+        case "word":
+            return special(node.text) or word(node.text)
+        case "union" | "inter" | "minus":
+            return _set_operation(node)
+        case "quantity":
+            return _quantity(node)
+        case "builder":
+            return evaluate(node.args[1]).bare()
+    return expression(to_poly(node), _digits(node))
+
+
+def _digits(node: Node) -> int | None:
+    """Significant digits of a lone decimal."""
+    return _digits(node.args[0]) if node.kind == "neg" else node.digits
+
+
+def _quantity(node: Node) -> Value:
+    inner = evaluate(node.args[0])
+    unit = read_unit(node.text)
+    if inner.kind == "word" or inner.unit is not None:
+        raise Refused("a unit of a word")
+    if not unit[0]:
+        return inner
+    return Value(inner.kind, inner.items, inner.text, inner.poly, inner.digits, inner.label, unit)
+
+
+def _flat(nodes: tuple[Node, ...]) -> tuple[Value, ...]:
+    """Values of list items; an item with a plus-minus gives two."""
+    found: list[Value] = []
+    for node in nodes:
+        value = evaluate(node)
+        found += value.items if value.kind == "list" else [value]
+    return tuple(found)
+
+
+def _list(node: Node) -> Value:
+    values = [evaluate(a) for a in node.args]
+    if all(v.kind == "region" for v in values):
+        joined = values[0]
+        for other in values[1:]:
+            both = regions.intersection(joined, other) if node.text != "or" else None
+            joined = both if both is not None and both.kind != "empty" else regions.union(joined, other) or joined
+        return Value(joined.kind, joined.items, joined.text, label=values[0].label)
+    labels = [v.label for v in values]
+    flat: list[Value] = []
+    for value in values:
+        flat += value.items if value.kind == "list" else [value.bare() if len(set(filter(None, labels))) == 1 and labels[0] and value.unit is None else value]
+    label = labels[0] if labels[0] and len(set(filter(None, labels))) == 1 else ""
+    if len(flat) > 1 and flat[-1].unit is not None and all(v.unit is None for v in flat[:-1]) and all(v.kind == "expr" for v in flat):
+        flat[-1] = flat[-1].bare()
+    return Value("list", tuple(flat), label=label)
+
+
+def _sequence(node: Node) -> Value:
+    items = tuple(evaluate(a) for a in node.args)
+    if len(items) == 1 and node.text == "[]" and items[0].kind == "expr":
+        return items[0]
+    if node.text == "[]" and items and all(i.kind in ("tuple", "pair") for i in items) and len({len(i.items) for i in items}) == 1:
+        return Value("matrix", tuple(e for i in items for e in i.items), f"{len(items)} {len(items[0].items)}")
+    if len(items) == 2 and all(i.kind == "expr" for i in items):
+        return Value("pair", items, node.text)
+    if node.text not in ("()", "[]"):
+        raise Refused("half-open brackets around a tuple")
+    return Value("tuple", items)
+
+
+def _set(node: Node) -> Value:
+    unique = {value: None for value in _flat(node.args)}
+    if len(unique) == 1 and next(iter(unique)).kind == "region":
+        return next(iter(unique)).bare()
+    return Value("set", tuple(unique)) if unique else Value("empty")
+
+
+def _set_operation(node: Node) -> Value:
+    left, right = evaluate(node.args[0]), evaluate(node.args[1])
+    operation = {"union": regions.union, "inter": regions.intersection, "minus": regions.difference}[node.kind]
+    found = operation(left.bare(), right.bare())
+    if found is None:
+        if node.kind != "union":
+            return Value("operation", (left, right), node.kind)
+        return Value("set", tuple(i for v in (left, right) for i in (v.items if v.kind == "set" else (v,))), "")
+    return Value(found.kind, found.items, found.text, found.poly, label=left.label)

@@ -1,0 +1,100 @@
+"""Answers that are not mathematics: times, dates, number words, choices with their text, phrases that mean the empty set."""
+
+import re
+
+from ttrlab.grading.values import Value, expression
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_SMALL = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
+).split()
+_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
+NUMBER_WORDS = {word: n for n, word in enumerate(_SMALL)} | _TENS
+_TENS_UNITS = {**_TENS, "twenty": 20}
+_TIME = re.compile(r"(\d{1,2})(?::(\d{2}))?(?::(\d{2}))? ?([ap])\.? ?m\.?", re.IGNORECASE)
+_MONTH = "(" + "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS) + r")\.?"
+_MONTH_DAY = re.compile(_MONTH + r" (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?", re.IGNORECASE)
+_DAY_MONTH = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH + r"(?:,? (\d{4}))?", re.IGNORECASE)
+_BASE = re.compile(r"([0-9A-Z]+) ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
+_CHOICE = re.compile(r"(?:option |choice |answer )?(?:\(([A-J])\)|([A-J])[.):])(?: ?(.*))?", re.IGNORECASE | re.DOTALL)
+_NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
+_EMPTY = re.compile(r"(?:there (?:is|are) )?(?:no|none)(?: real| integer)?(?: solutions?| values?| roots?)?(?: exists?)?|(?:the )?empty set|null set", re.IGNORECASE)
+_UNDEFINED = re.compile(r"undefined|(?:the limit )?does not exist|d\.?n\.?e\.?|not defined", re.IGNORECASE)
+
+
+def plain(text: str) -> str:
+    """Text wrappers opened, spaces single."""
+    text = re.sub(r"\\(?:text|mathrm|mbox|textbf|textit|textrm|operatorname|textsf|texttt|textnormal)\b\s*", " ", text)
+    return re.sub(r"\s+", " ", re.sub(r"[{}]", " ", text)).strip()
+
+
+def special(text: str) -> Value | None:
+    """The value of a spelled answer in one of these forms, or None."""
+    words = plain(text)
+    if len(words) > 200:
+        return None
+    return _time(words) or _date(words) or _base(words) or _named(words) or _counted(words)
+
+
+def _time(words: str) -> Value | None:
+    match = _TIME.fullmatch(words)
+    if not match or int(match[1]) > 12:
+        return None
+    hour = int(match[1]) % 12 + (12 if match[4].lower() == "p" else 0)
+    return Value("time", text=f"{hour:02}:{match[2] or '00'}" + (f":{match[3]}" if match[3] and match[3] != "00" else ""))
+
+
+def _date(words: str) -> Value | None:
+    match = _MONTH_DAY.fullmatch(words)
+    month, day, year = match.groups() if match else (None, None, None)
+    if not match:
+        match = _DAY_MONTH.fullmatch(words)
+        day, month, year = match.groups() if match else (None, None, None)
+    if not match or month is None or day is None:
+        return None
+    number = next(n for n, m in enumerate(_MONTHS, start=1) if m.startswith(month.lower()[:3]))
+    return Value("date", text=f"{year or '----'}-{number:02}-{int(day):02}")
+
+
+def _base(words: str) -> Value | None:
+    match = _BASE.fullmatch(words)
+    if not match or not any(c.isdigit() for c in match[1]) and len(match[1]) < 2:
+        return None
+    base = NUMBER_WORDS.get(match[2].lower(), int(match[2]) if match[2].isdigit() and len(match[2]) < 4 else 0)
+    digits = match[1].upper().lstrip("0") or "0"
+    if not 2 <= base <= 36 or any(int(c, 36) >= base for c in digits):
+        return None
+    return Value("base", text=f"{digits}_{base}")
+
+
+def _named(words: str) -> Value | None:
+    match = _NAMED.fullmatch(words)
+    if match:
+        return Value("choice", text=match[1].upper())
+    match = _CHOICE.fullmatch(words)
+    if match and (match[1] or match[2]).isupper():
+        return Value("choice", text=match[1] or match[2])
+    if _EMPTY.fullmatch(words):
+        return Value("empty")
+    return Value("word", text="undefined") if _UNDEFINED.fullmatch(words) else None
+
+
+def _counted(words: str) -> Value | None:
+    """A number in words up to ninety-nine, alone."""
+    parts = words.lower().replace("-", " ").split()
+    if len(parts) == 1 and parts[0] in NUMBER_WORDS:
+        total = NUMBER_WORDS[parts[0]]
+    elif len(parts) == 2 and parts[0] in _TENS_UNITS and NUMBER_WORDS.get(parts[1], 99) < 10:
+        total = _TENS_UNITS[parts[0]] + NUMBER_WORDS[parts[1]]
+    else:
+        return None
+    from ttrlab.grading.normal import constant
+
+    return expression(constant(total))
+
+
+def word(text: str) -> Value:
+    """A phrase: case, punctuation, articles and spacing do not count."""
+    pieces = re.findall(r"\w+|[^\w\s]", text.casefold())
+    kept = [p for p in pieces if p not in {"the", "a", "an", ".", "'", '"', "-", "{", "}", "\\"}] or pieces
+    return Value("word", text=" ".join(kept))

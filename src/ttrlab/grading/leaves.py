@@ -1,0 +1,48 @@
+"""Two expressions: exact normal forms decide; else values at fixed points separate them, and a symbolic proof joins them."""
+
+from functools import lru_cache
+
+from ttrlab.grading import normal as nf
+from ttrlab.grading.limits import Refused
+from ttrlab.grading.normal import Frozen
+from ttrlab.grading.numeric import DIGITS, POINTS, Unknown, value
+from ttrlab.grading.values import Value
+from ttrlab.grading.verdict import Verdict
+
+
+def same_expression(a: Value, b: Value) -> tuple[Verdict, str]:
+    """The verdict on two expressions."""
+    if a.poly == b.poly:
+        return Verdict.YES, "the same normal form"
+    first, second = sorted((a.poly, b.poly), key=repr)
+    if not nf.opaque(dict(first)) and not nf.opaque(dict(second)):
+        return Verdict.NO, "different normal forms"
+    return _opaque(first, second)
+
+
+@lru_cache(maxsize=65_536)
+def fingerprint(poly: Frozen) -> tuple[complex, ...] | None:
+    """Values at the fixed points, or None where one is unknown."""
+    try:
+        return tuple(value(dict(poly), point) for point in range(POINTS))
+    except Unknown:
+        return None
+
+
+@lru_cache(maxsize=65_536)
+def _opaque(a: Frozen, b: Frozen) -> tuple[Verdict, str]:
+    left, right = fingerprint(a), fingerprint(b)
+    if left is not None and right is not None:
+        for x, y in zip(left, right, strict=True):
+            if abs(x - y) > max(abs(x), abs(y)) * 10.0 ** (12 - DIGITS):
+                return Verdict.NO, "different values at a point"
+    try:
+        if not nf.cleared(nf.add(dict(a), dict(b), -1)):
+            return Verdict.YES, "the difference is zero"
+    except Refused:
+        pass
+    if left is None or right is None:
+        return (Verdict.NO, "different forms without a value") if (left is None) != (right is None) else (Verdict.UNDECIDED, "no value can be computed")
+    from ttrlab.grading.symbolic import prove
+
+    return prove(a, b)

@@ -1,0 +1,221 @@
+"""Whether two canonical values mean the same, reading labels, units, percents and long decimals as the table of conventions says."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from ttrlab.grading import normal as nf
+from ttrlab.grading import regions
+from ttrlab.grading.leaves import same_expression
+from ttrlab.grading.relations import equation
+from ttrlab.grading.limits import Refused
+from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key
+from ttrlab.grading.verdict import Verdict
+
+Answer = tuple[Verdict, str]
+Rule = Callable[[Value, Value], Answer]
+UNORDERED = ("list", "set")
+RELATIONS = ("eq", "ineq", "chain")
+
+
+def same(a: Value, b: Value) -> Answer:
+    """The verdict on two values, with the reason; symmetric."""
+    if a == b or key(a) == key(b):
+        return Verdict.YES, f"same key: {key(a)}"
+    return _labelled(a, b) if key(a) < key(b) else _labelled(b, a)
+
+
+def _labelled(a: Value, b: Value) -> Answer:
+    if a.label and b.label:
+        if a.label.casefold() == b.label.casefold() or {a.label, b.label} in ({"y", "f"}, {"y", "g"}, {"y", "h"}):
+            return _united(replace(a, label=""), replace(b, label=""))
+        return Verdict.NO, f"{a.label} and {b.label} are different unknowns"
+    if a.label or b.label:
+        with_label, other = (a, b) if a.label else (b, a)
+        if other.kind in RELATIONS:
+            return _as_equation(with_label, other)
+        return _united(with_label.bare() if with_label.unit is None else replace(with_label, label=""), other)
+    return _united(a, b)
+
+
+def _as_equation(labelled: Value, other: Value) -> Answer:
+    """``y = 2x + 3`` against an equation in another form."""
+    if labelled.kind == "expr" and other.kind == "eq":
+        try:
+            moved = equation(nf.add(nf.generator(("s", labelled.label)), dict(labelled.poly), -1))
+        except Refused:
+            return Verdict.NO, "different relations"
+        return _same_kind(moved, other)
+    return Verdict.NO, f"a {other.kind} is no value of {labelled.label}"
+
+
+def _united(a: Value, b: Value) -> Answer:
+    if a.unit is not None and b.unit is not None:
+        if a.unit[0] != b.unit[0]:
+            return Verdict.NO, "different units"
+        return _shaped(_times(a.bare(), a.unit[1]), _times(b.bare(), b.unit[1])) if a.unit[1] != b.unit[1] else _shaped(a.bare(), b.bare())
+    if a.unit is None and b.unit is None:
+        return _shaped(a, b)
+    with_unit, other = (a, b) if a.unit is not None else (b, a)
+    first = _shaped(with_unit.bare(), other)
+    if first[0] is Verdict.YES:
+        return first[0], "the unit stands on one side only"
+    for reading in other_readings(with_unit):
+        verdict = _shaped(reading, other)
+        if verdict[0] is Verdict.YES:
+            return verdict[0], f"read as {key(reading)}"
+    return first
+
+
+def other_readings(value: Value) -> list[Value]:
+    """Second readings of a number with a percent sign (a hundredth) or a degree mark (in radians)."""
+    name = value.unit[0] if value.unit is not None else ()
+    if name == (("percent", 1),):
+        return [_times(value.bare(), Fraction(1, 100))]
+    if name == (("degree", 1),) and value.kind == "expr":
+        return [expression(nf.multiply(dict(value.poly), nf.reduced((), ((nf.PI, Fraction(1)),), Fraction(1, 180))))]
+    return []
+
+
+def _times(value: Value, factor: Fraction) -> Value:
+    if value.kind == "expr":
+        return expression(nf.multiply(dict(value.poly), nf.constant(factor)), value.digits)
+    return replace(value, items=tuple(_times(i, factor) for i in value.items))
+
+
+def _shaped(a: Value, b: Value) -> Answer:
+    """Values without label and unit: kinds that stand for each other are brought together."""
+    if a == b or key(a) == key(b):
+        return Verdict.YES, f"same key: {key(a)}"
+    kinds = {a.kind, b.kind}
+    if kinds == {"list", "set"}:
+        return _unordered(a.items, b.items)
+    if "region" in kinds and kinds & {"pair", "set", "list"} and len(kinds) == 2:
+        joined = [regions.union(v, v) for v in (a, b)]
+        if joined[0] is None or joined[1] is None or joined[0].kind != joined[1].kind:
+            return Verdict.NO, "different sets of numbers"
+        return _same_kind(joined[0], joined[1])
+    if kinds == {"ratio", "time"}:
+        clock, ratio = (a, b) if a.kind == "time" else (b, a)
+        hour, minute = clock.text.split(":")[:2]
+        written = [nf.as_rational(dict(i.poly)) for i in ratio.items]
+        yes = written in ([int(hour), int(minute)], [int(hour) % 12 or 12, int(minute)])
+        return (Verdict.YES, "the half of the day stands on one side only") if yes else (Verdict.NO, "another time")
+    if kinds == {"ratio", "expr"}:
+        return _ratio_and_number(a, b)
+    if kinds == {"choice", "expr"}:
+        letter, other = (a, b) if a.kind == "choice" else (b, a)
+        yes = other.poly == nf.freeze(nf.generator(("s", letter.text)))
+        return (Verdict.YES, "the same choice") if yes else (Verdict.NO, "a choice is no number")
+    if len(kinds) == 1:
+        return _same_kind(a, b)
+    if kinds <= {"list", "set", "expr"}:
+        many, one = (a, b) if a.kind != "expr" else (b, a)
+        if len(many.items) == 1:
+            return same(many.items[0], one)
+    return Verdict.NO, f"a {a.kind} is no {b.kind}"
+
+
+def _ratio_and_number(a: Value, b: Value) -> Answer:
+    ratio, other = (a, b) if a.kind == "ratio" else (b, a)
+    if len(ratio.items) != 2 or any(i.kind != "expr" for i in ratio.items) or not ratio.items[1].poly:
+        return Verdict.NO, "a ratio of several parts is no number"
+    quotient = nf.multiply(dict(ratio.items[0].poly), nf.inverse(dict(ratio.items[1].poly)))
+    return same_expression(expression(quotient), other)
+
+
+def _same_kind(a: Value, b: Value) -> Answer:
+    if a.kind == "expr":
+        return _decimals(a, b)
+    if a.kind in ("eq", "ineq"):
+        if a.text != b.text:
+            return Verdict.NO, "different relations"
+        return proportional(a, b)
+    if a.kind == "ratio":
+        return _ratios(a, b)
+    if a.text != b.text and a.kind != "list":
+        return Verdict.NO, f"{a.kind} {a.text} and {b.text} differ" if a.kind in ("word", "base") else f"different {a.kind}s"
+    if a.kind == "date" or not a.items and not b.items:
+        return (Verdict.YES, "same") if a.text == b.text else (Verdict.NO, f"different {a.kind}s")
+    if a.kind in UNORDERED:
+        return _unordered(a.items, b.items)
+    return _ordered(a.items, b.items)
+
+
+def _ratios(a: Value, b: Value) -> Answer:
+    if len(a.items) != len(b.items) or any(i.kind != "expr" for i in (*a.items, *b.items)):
+        return Verdict.NO, "ratios of different length"
+    for left, right in zip(a.items[1:], b.items[1:], strict=True):
+        cross = [nf.multiply(dict(x.poly), dict(y.poly)) for x, y in ((a.items[0], right), (b.items[0], left))]
+        verdict = same_expression(expression(cross[0]), expression(cross[1]))
+        if verdict[0] is not Verdict.YES:
+            return verdict
+    return Verdict.YES, "the same ratio"
+
+
+def proportional(a: Value, b: Value) -> Answer:
+    """Equations and inequalities already scaled: equal, or opaque and equal as expressions."""
+    if a.poly == b.poly:
+        return Verdict.YES, "the same relation"
+    verdict = same_expression(expression(dict(a.poly)), expression(dict(b.poly)))
+    return verdict if verdict[0] is Verdict.YES else (Verdict.NO, "different relations")
+
+
+def _decimals(a: Value, b: Value) -> Answer:
+    """A decimal of enough digits may stand for the number that it rounds or cuts; shorter ones are exact."""
+    verdict = same_expression(a, b)
+    if verdict[0] is Verdict.YES or (a.digits is None) == (b.digits is None):
+        return verdict
+    decimal, other = (a, b) if a.digits is not None else (b, a)
+    if (decimal.digits or 0) < LONG_DECIMAL:
+        return Verdict.NO, "a short decimal is exact"
+    from ttrlab.grading.numeric import Unknown, has_symbol, value
+
+    written = nf.as_rational(dict(decimal.poly))
+    if written is None or has_symbol(dict(other.poly)):
+        return verdict
+    try:
+        exact = value(dict(other.poly))
+    except Unknown:
+        return verdict
+    last_place = Fraction(1, _point_scale(written))
+    close = abs(exact - written.numerator / value({nf.ONE: Fraction(written.denominator)})) < float(last_place)
+    return (Verdict.YES, f"the decimal agrees to its {decimal.digits} digits") if close else verdict
+
+
+def _point_scale(written: Fraction) -> int:
+    """10^k for a decimal with k digits after the point."""
+    scale = 1
+    while written * scale % 1:
+        scale *= 10
+    return scale
+
+
+def _ordered(a: Sequence[Value], b: Sequence[Value]) -> Answer:
+    if len(a) != len(b):
+        return Verdict.NO, f"{len(a)} and {len(b)} parts"
+    undecided = False
+    for place, (left, right) in enumerate(zip(a, b, strict=True), start=1):
+        verdict, reason = same(left, right)
+        if verdict is Verdict.NO:
+            return Verdict.NO, f"part {place}: {reason}"
+        undecided |= verdict is Verdict.UNDECIDED
+    return (Verdict.UNDECIDED, "a part is undecided") if undecided else (Verdict.YES, "all parts agree")
+
+
+def _unordered(a: Sequence[Value], b: Sequence[Value]) -> Answer:
+    """Each item has its own partner on the other side."""
+    if len(a) != len(b):
+        return Verdict.NO, f"{len(a)} and {len(b)} parts"
+    rest = sorted(b, key=key)
+    undecided = False
+    for item in sorted(a, key=key):
+        verdicts = [same(item, other)[0] for other in rest]
+        if Verdict.YES in verdicts:
+            rest.pop(verdicts.index(Verdict.YES))
+        elif Verdict.UNDECIDED in verdicts:
+            rest.pop(verdicts.index(Verdict.UNDECIDED))
+            undecided = True
+        else:
+            return Verdict.NO, f"{key(item)} has no partner"
+    return (Verdict.UNDECIDED, "a part is undecided") if undecided else (Verdict.YES, "all parts agree in some order")
