@@ -6,7 +6,7 @@ from ttrlab.grading import normal as nf
 from ttrlab.grading import regions
 from ttrlab.grading.forms import special, word
 from ttrlab.grading.functions import apply
-from ttrlab.grading.limits import MAX_CHARACTERS, Refused
+from ttrlab.grading.limits import MAX_CHARACTERS, Refused, budget
 from ttrlab.grading.normal import Poly
 from ttrlab.grading.parse import parse
 from ttrlab.grading.powers import power
@@ -26,7 +26,8 @@ def read(answer: str) -> Value:
     if found is not None:
         return found
     try:
-        return evaluate(parse(spelled))
+        with budget():
+            return evaluate(parse(spelled))
     except (Refused, RecursionError):
         return word("".join(spelled.split()) if "\\" in spelled else spelled)
 

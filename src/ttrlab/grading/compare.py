@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttrlab.grading.canon import read
-from ttrlab.grading.limits import Refused
+from ttrlab.grading.limits import Refused, budget
 from ttrlab.grading.match import same
+from ttrlab.grading.symbolic import LateError
 from ttrlab.grading.values import Value, key
 from ttrlab.grading.verdict import Verdict
 
@@ -29,11 +30,20 @@ def normalize(answer: str) -> str:
 
 
 @lru_cache(maxsize=65_536)
-def _explain_keys(a: Value, b: Value) -> tuple[Verdict, str]:
+def _decided(a: Value, b: Value) -> tuple[Verdict, str]:
     try:
         return same(a, b)
     except (Refused, RecursionError) as error:
         return Verdict.UNDECIDED, f"beyond the limits: {error}"
+
+
+def _explain_keys(a: Value, b: Value) -> tuple[Verdict, str]:
+    """The verdict on two values in key order, remembered unless a worker was late."""
+    try:
+        with budget():
+            return _decided(a, b)
+    except LateError as error:
+        return Verdict.UNDECIDED, str(error)
 
 
 def explain(a: str, b: str) -> tuple[Verdict, str]:

@@ -63,9 +63,33 @@ def _wave(name: str, argument: Poly) -> Poly:
     exact = None if turn is None else cosine_of_pi(turn if name == "cos" else turn - nf.HALF)
     if exact is not None:
         return exact
+    multiple = _multiple(argument)
+    if multiple is not None:
+        return _chebyshev(name, *multiple)
     sign = -1 if nf.freeze(argument)[0][1] < 0 else 1
     frozen = nf.freeze({m: c * sign for m, c in argument.items()})
     return nf.multiply(nf.constant(sign if name == "sin" else 1), nf.generator(("f", name, frozen)))
+
+
+def _multiple(argument: Poly) -> tuple[int, Poly] | None:
+    """(n, x) where the argument is n x with a symbol in x and 2 <= |n| <= 6, else None."""
+    if len(argument) != 1:
+        return None
+    ((monomial, coefficient),) = argument.items()
+    if not any(g[0] == "s" for g, _ in monomial) or coefficient.denominator != 1 or not 2 <= abs(coefficient) <= 6:
+        return None
+    return int(coefficient), {monomial: Fraction(1)}
+
+
+def _chebyshev(name: str, n: int, angle: Poly) -> Poly:
+    """cos(n x) and sin(n x) by cos x and sin x, from (cos x + i sin x)^n."""
+    rotated = nf.integer_power(nf.add(_wave("cos", angle), nf.multiply(nf.generator(nf.I), _wave("sin", angle))), abs(n))
+    imaginary = (nf.I, Fraction(1))
+    real = {m: c for m, c in rotated.items() if imaginary not in m}
+    if name == "cos":
+        return real
+    found = {tuple(f for f in m if f != imaginary): c for m, c in rotated.items() if imaginary in m}
+    return found if n > 0 else nf.add({}, found, -1)
 
 
 def inverse_trigonometric(name: str, argument: Poly) -> Poly:

@@ -1,11 +1,13 @@
 """Two expressions: exact normal forms decide; else values at fixed points separate them, and a symbolic proof joins them."""
 
 from functools import lru_cache
+from typing import Any
 
 from ttrlab.grading import normal as nf
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.normal import Frozen
-from ttrlab.grading.numeric import DIGITS, POINTS, Unknown, value
+from ttrlab.grading.numeric import DIGITS, POINTS, Unknown, has_symbol, value
+from ttrlab.grading.symbolic import prove
 from ttrlab.grading.values import Value
 from ttrlab.grading.verdict import Verdict
 
@@ -21,12 +23,17 @@ def same_expression(a: Value, b: Value) -> tuple[Verdict, str]:
 
 
 @lru_cache(maxsize=65_536)
-def fingerprint(poly: Frozen) -> tuple[complex, ...] | None:
-    """Values at the fixed points, or None where one is unknown."""
+def fingerprint(poly: Frozen) -> tuple[Any, ...] | None:
+    """Values at the fixed points, the last with negative symbols (None where not real); None where a value is unknown."""
     try:
-        return tuple(value(dict(poly), point) for point in range(POINTS))
+        values = [value(dict(poly), point) for point in range(POINTS)] if has_symbol(dict(poly)) else [value(dict(poly))]
     except Unknown:
         return None
+    try:
+        negative = value(dict(poly), -1)
+    except Unknown:
+        return (*values, *[values[-1]] * (POINTS - len(values)), None)
+    return (*values, *[values[-1]] * (POINTS - len(values)), negative if not negative.imag else None)
 
 
 @lru_cache(maxsize=65_536)
@@ -34,6 +41,8 @@ def _opaque(a: Frozen, b: Frozen) -> tuple[Verdict, str]:
     left, right = fingerprint(a), fingerprint(b)
     if left is not None and right is not None:
         for x, y in zip(left, right, strict=True):
+            if x is None or y is None:
+                continue
             if abs(x - y) > max(abs(x), abs(y)) * 10.0 ** (12 - DIGITS):
                 return Verdict.NO, "different values at a point"
     try:
@@ -43,6 +52,4 @@ def _opaque(a: Frozen, b: Frozen) -> tuple[Verdict, str]:
         pass
     if left is None or right is None:
         return (Verdict.NO, "different forms without a value") if (left is None) != (right is None) else (Verdict.UNDECIDED, "no value can be computed")
-    from ttrlab.grading.symbolic import prove
-
     return prove(a, b)

@@ -1,5 +1,9 @@
 """Caps that every answer meets before any arithmetic: model text is data of unknown size."""
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 MAX_CHARACTERS = 2000
 """Longer answers are compared as texts only."""
 MAX_DEPTH = 100
@@ -12,9 +16,37 @@ MAX_TERMS = 400
 """Terms of an expanded polynomial; beyond it a power stays unexpanded."""
 MAX_EXPAND = 40
 """Exponent up to which a sum is multiplied out."""
+MAX_STEPS = 60_000
+"""Coefficient operations of one reading or one comparison."""
 GRAMMAR = "1"
 """Version of the grammar; stored verdicts of another version are not read."""
 
 
 class Refused(ValueError):
     """The text is outside the grammar or beyond a cap; the answer is then compared as a text."""
+
+
+class _Steps(threading.local):
+    """Operations left to this thread's current question."""
+
+    left = MAX_STEPS
+
+
+_steps = _Steps()
+
+
+@contextmanager
+def budget() -> Iterator[None]:
+    """A fresh allowance of operations for one question; a count and not a clock, so that the same text always ends the same way."""
+    before, _steps.left = _steps.left, MAX_STEPS
+    try:
+        yield
+    finally:
+        _steps.left = before
+
+
+def spend(steps: int) -> None:
+    """Take operations from the allowance. Refused when it is used up."""
+    _steps.left -= steps
+    if _steps.left < 0:
+        raise Refused("more operations than the cap")

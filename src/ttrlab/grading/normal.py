@@ -8,7 +8,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from ttrlab.grading.limits import MAX_BITS, MAX_EXPAND, MAX_TERMS, Refused
+from ttrlab.grading.limits import MAX_BITS, MAX_EXPAND, MAX_TERMS, Refused, spend
 
 Generator = tuple[object, ...]
 Monomial = tuple[tuple[Generator, Fraction], ...]
@@ -54,6 +54,7 @@ def guard(value: Fraction) -> Fraction:
 
 def add(a: Poly, b: Poly, scale: Fraction | int = 1) -> Poly:
     """``a + scale * b``."""
+    spend(len(b))
     result = dict(a)
     for monomial, coefficient in b.items():
         total = result.get(monomial, Fraction(0)) + scale * coefficient
@@ -73,12 +74,18 @@ def multiply(a: Poly, b: Poly) -> Poly:
     result: Poly = {}
     for left, c in a.items():
         for right, d in b.items():
-            result = add(result, reduced(left, right, guard(c * d)))
+            for monomial, coefficient in reduced(left, right, guard(c * d)).items():
+                total = result.pop(monomial, Fraction(0)) + coefficient
+                if total:
+                    result[monomial] = guard(total)
+    if len(result) > MAX_TERMS:
+        raise Refused("a product with too many terms")
     return result
 
 
 def reduced(left: Monomial, right: Monomial, coefficient: Fraction) -> Poly:
     """``coefficient * left * right`` in normal form."""
+    spend(1 + (coefficient.numerator.bit_length() + coefficient.denominator.bit_length()) // 1000)
     powers = dict(left)
     for name, exponent in right:
         powers[name] = powers.get(name, Fraction(0)) + exponent
@@ -91,6 +98,10 @@ def reduced(left: Monomial, right: Monomial, coefficient: Fraction) -> Poly:
             exponent = turns % 2
         elif name[0] == "p":
             coefficient, exponent = _prime_power(int(str(name[1])), exponent, coefficient)
+        elif name[:2] == ("f", "sin") and exponent >= 2 and exponent.denominator == 1 and exponent <= MAX_EXPAND:
+            cosine = generator(("f", "cos", name[2]), 2)
+            opened.append(integer_power(add(constant(1), cosine, -1), int(exponent) // 2))
+            exponent = exponent % 2
         elif name[0] == "q" and exponent >= 1 and exponent <= MAX_EXPAND:
             whole = math.floor(exponent)
             exponent -= whole

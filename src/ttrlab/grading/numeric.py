@@ -18,9 +18,11 @@ class Unknown(ArithmeticError):
 
 
 def symbol_value(context: Any, name: str, point: int) -> Any:
-    """A fixed pseudo-random number in (1, 2) for a symbol: positive, so that roots and logarithms stay real."""
+    """A fixed pseudo-random number in (1, 2) for a symbol: positive at points >= 0, so that roots and
+    logarithms stay real, and negative below."""
     digest = int.from_bytes(sha256(f"{point}:{name}".encode()).digest()[:16], "big")
-    return 1 + context.mpf(digest) / context.mpf(2**128)
+    magnitude = 1 + context.mpf(digest) / context.mpf(2**128)
+    return magnitude if point >= 0 else -magnitude
 
 
 def value(poly: Poly, point: int = 0) -> Any:

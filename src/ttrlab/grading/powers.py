@@ -34,12 +34,30 @@ def _rational_exponent(base: Poly, r: Fraction) -> Poly:
         return _single_term(base, r)
     if r.denominator == 1 and r <= MAX_EXPAND and len(base) ** min(int(r), 8) <= MAX_TERMS * 8:
         return nf.integer_power(base, int(r))
+    denested = _denested(base) if r == nf.HALF else None
+    if denested is not None:
+        return denested
     head, rest = nf.content(base)
     lead_negative = nf.freeze(rest)[0][1] < 0
     if lead_negative and r.denominator == 1:
         sign = -1 if r.numerator % 2 else 1
         return nf.multiply(_single_term({m: c * sign if not m else c for m, c in head.items()}, r), nf.generator(("q", _negated(rest)), r))
     return nf.multiply(_single_term(head, r), nf.generator(("q", nf.freeze(rest)), r))
+
+
+def _denested(base: Poly) -> Poly | None:
+    """sqrt(a + b sqrt(d)) = sqrt((a+t)/2) +- sqrt((a-t)/2) with t = sqrt(a^2 - b^2 d), where t is rational; else None."""
+    rest = {m: c for m, c in base.items() if m}
+    a = base.get(nf.ONE, Fraction(0))
+    if len(rest) != 1 or a <= 0 or any(g[0] != "p" or n != nf.HALF for g, n in next(iter(rest))):
+        return None
+    square = nf.as_rational(nf.multiply(rest, rest))
+    t = None if square is None or a * a < square else nf.as_rational(nf.rational_power(a * a - square, nf.HALF) if a * a > square else {})
+    if t is None:
+        return None
+    sign = 1 if next(iter(rest.values())) > 0 else -1
+    low = nf.rational_power((a - t) / 2, nf.HALF) if a > t else {}
+    return nf.add(nf.rational_power((a + t) / 2, nf.HALF), low, sign)
 
 
 def _negated(poly: Poly) -> nf.Frozen:
