@@ -157,7 +157,7 @@ def apply(name: str, arguments: list[Poly]) -> Poly:
     if name in ("max", "min"):
         values = [nf.as_rational(a) for a in arguments]
         if any(v is None for v in values):
-            return nf.generator(("f", name, *sorted((nf.freeze(a) for a in arguments), key=repr)))
+            return nf.generator(("f", name, *sorted((nf.freeze(a) for a in arguments), key=nf.order)))
         return nf.constant((max if name == "max" else min)(v for v in values if v is not None))
     if name == "log base" and len(arguments) == 2:
         return nf.multiply(logarithm(arguments[0]), nf.inverse(logarithm(arguments[1])))

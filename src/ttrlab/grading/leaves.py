@@ -16,7 +16,7 @@ def same_expression(a: Value, b: Value) -> tuple[Verdict, str]:
     """The verdict on two expressions."""
     if a.poly == b.poly:
         return Verdict.YES, "the same normal form"
-    first, second = sorted((a.poly, b.poly), key=repr)
+    first, second = sorted((a.poly, b.poly), key=nf.order)
     if not nf.opaque(dict(first)) and not nf.opaque(dict(second)):
         return Verdict.NO, "different normal forms"
     return _opaque(first, second)

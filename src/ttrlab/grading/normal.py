@@ -23,6 +23,16 @@ E: Generator = ("e",)
 TRIAL_BOUND = 20_000
 
 
+def order(part: object) -> str:
+    """A text to sort by: ``repr``, in hexadecimal where Python refuses that many decimal digits."""
+    try:
+        return repr(part)
+    except ValueError:
+        if isinstance(part, tuple):
+            return "(" + ",".join(order(p) for p in part) + ")"
+        return f"{part.numerator:#x}/{part.denominator:#x}" if isinstance(part, Fraction) else str(part)
+
+
 def constant(value: Fraction | int) -> Poly:
     """A rational constant."""
     return {ONE: Fraction(value)} if value else {}
@@ -35,7 +45,7 @@ def generator(name: Generator, exponent: Fraction | int = 1) -> Poly:
 
 def freeze(poly: Poly) -> Frozen:
     """Hashable form, in a fixed order."""
-    return tuple(sorted(poly.items(), key=repr))
+    return tuple(sorted(poly.items(), key=order))
 
 
 def as_rational(poly: Poly) -> Fraction | None:
@@ -108,7 +118,7 @@ def reduced(left: Monomial, right: Monomial, coefficient: Fraction) -> Poly:
             opened.append(integer_power(dict(name[1]), whole))  # type: ignore[arg-type]
         if exponent:
             powers[name] = exponent
-    result: Poly = {tuple(sorted(powers.items(), key=repr)): guard(coefficient)}
+    result: Poly = {tuple(sorted(powers.items(), key=order)): guard(coefficient)}
     for poly in opened:
         result = multiply(result, poly)
     return result
@@ -176,7 +186,7 @@ def content(poly: Poly) -> tuple[Poly, Poly]:
     for monomial in poly:
         powers = dict(monomial)
         shared = {g: min(n, powers[g]) for g, n in shared.items() if g in powers and g[0] not in ("i", "q")}
-    common: Monomial = tuple(sorted(((g, n) for g, n in shared.items() if g[0] != "p"), key=repr))
+    common: Monomial = tuple(sorted(((g, n) for g, n in shared.items() if g[0] != "p"), key=order))
     head = {common: Fraction(top, bottom)}
     inverse = {tuple((g, -n) for g, n in common): Fraction(bottom, top)}
     return head, multiply(poly, inverse)

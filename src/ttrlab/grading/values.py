@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from ttrlab.grading.normal import Frozen, Poly
+from ttrlab.grading.normal import Frozen, Poly, freeze
 from ttrlab.grading.units import Unit
 
 INFINITY = ("inf",)
@@ -41,7 +41,7 @@ LONG_DECIMAL = 8
 
 def expression(poly: Poly, digits: int | None = None) -> Value:
     """An expression."""
-    return Value("expr", poly=tuple(sorted(poly.items(), key=repr)), digits=digits)
+    return Value("expr", poly=freeze(poly), digits=digits)
 
 
 def key(value: Value) -> str:
