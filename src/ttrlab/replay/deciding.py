@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ttrlab.adapt.decide import Grade, decide
+from ttrlab.adapt.decide import decide
 from ttrlab.adapt.record import decision_row
+from ttrlab.evaluate.metrics import Verdicts, gold_of, grade
 from ttrlab.files import dumps
 from ttrlab.pools import PoolRow
 from ttrlab.rectifier.select import SELECTORS
@@ -23,11 +24,12 @@ VISITS, SELECTIONS = "visits", "selections"
 
 @dataclass(frozen=True)
 class Replayer:
-    """Decides batches of rows. ``prompts``: question id -> text, for the questions that are known; ``grade``: the oracle's."""
+    """Decides batches of rows. ``prompts``: question id -> text, for the questions that are known. ``gold``: question id -> answer, given
+    only where the oracle is among the methods, and read by nothing else."""
 
     spec: ReplaySpec
     prompts: Mapping[str, str]
-    grade: Grade | None = None
+    gold: Mapping[str, str] | None = None
 
     def lines(self, rows: Sequence[PoolRow], streams: Collection[str]) -> dict[str, list[str]]:
         """Stream -> one JSON line a group. ``streams``: method names, ``VISITS``, ``SELECTIONS``."""
@@ -44,10 +46,15 @@ class Replayer:
     def _decisions(self, rule: Rule, rows: Sequence[PoolRow], groups: Sequence[RolloutGroup]) -> list[dict[str, Any]]:
         seen = [_only_needed(group, rule.needs) for group in groups]
         if rule.needs_gold:
-            seen = [group_from_pool(row, group.question, rule.needs, self.grade) for row, group in zip(rows, groups, strict=True)]
+            seen = [group_from_pool(row, group.question, rule.needs, self._grade) for row, group in zip(rows, groups, strict=True)]
         judge = StoredJudge.from_pool("stored", rows, self._asked(rows)) if set(JUDGED) & set(rule.needs) else None
         decided, decisions = decide(rule, seen, judge)
         return [decision_row(group, made, row.step) for group, made, row in zip(decided, decisions, rows, strict=True)]
+
+    def _grade(self, question_id: str, answers: Sequence[str | None]) -> Verdicts:
+        if self.gold is None:
+            raise ValueError(f"question {question_id!r}: the rule asks for gold, and this replay has none")
+        return grade(answers, gold_of(question_id, self.gold))
 
     def _question(self, row: PoolRow) -> Question:
         return Question(row.question_id, self.prompts.get(row.question_id, row.question_id))
@@ -76,7 +83,7 @@ def visit(row: PoolRow, group: RolloutGroup) -> dict[str, Any]:
 def selection(row: PoolRow, group: RolloutGroup) -> dict[str, Any]:
     """What every selector chooses from a judged group, and the roll-outs whose judgements it used; tokens null where not stored."""
     judged = replace(group, signals={name: row.signals[name] for name in JUDGED})
-    tokens = row.signals["judge_tokens"] if "judge_tokens" in row.signals else None
+    tokens = row.signals.get("judge_tokens")
     chosen = {name: select(judged) for name, select in SELECTORS.items()}
     return {
         "question_id": row.question_id,

@@ -10,7 +10,7 @@ from ttrlab.config.settings import Frozen
 from ttrlab.config.study import Cell, Plan
 from ttrlab.rewards import RewardRule
 
-Value = TypeVar("Value")
+Value = TypeVar("Value", int, AnswerKind)
 
 
 class ReplayMethod(Frozen):
