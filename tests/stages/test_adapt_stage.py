@@ -10,12 +10,11 @@ import time
 import pytest
 
 from tests.engines.tiny import save_model
-from tests.workflow.world import environment
+from tests.workflow.world import artefacts, environment
 from ttrlab.benchmarks import Loaded, write_benchmark
 from ttrlab.config.catalogue import PromptStyle
 from ttrlab.config.settings import Sampling, Training
 from ttrlab.config.specs import AdaptSpec
-from ttrlab.files import hashes
 from ttrlab.rewards import Majority, Oracle
 from ttrlab.types import Question
 
@@ -55,10 +54,6 @@ def start_and_wait_for_step(world, out, step):
         assert time.monotonic() < deadline
         time.sleep(0.005)
     return process
-
-
-def artefacts(out):
-    return {name: value for name, value in hashes(out).items() if not name.startswith("seconds")}
 
 
 @pytest.fixture(scope="module")

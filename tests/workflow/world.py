@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from tests.engines.tiny import save_model
+from ttrlab.files import hashes, read_json
 
 ROOT = Path(__file__).resolve().parents[2]
 METHODS = {"base": {}, "majority": {"reward": {"rule": "majority"}}, "oracle": {"reward": {"rule": "oracle"}, "gold": True}}
@@ -62,10 +64,19 @@ def snakemake(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
 
 def planned(folder: Path, *arguments: str) -> dict[str, int]:
     """Rule -> number of jobs that a run would do now."""
-    done = snakemake(folder, "-n", "--quiet", "progress", *arguments)
+    done = snakemake(folder, "-n", *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     text = done.stdout + done.stderr
     if "Nothing to be done" in text:
         return {}
-    table = text.split("job ", 1)[1].split("total", 1)[0].splitlines()[2:]
-    return {line.split()[0]: int(line.split()[1]) for line in table if line.strip()}
+    counts = dict(re.findall(r"^(\w+) +(\d+)$", text, re.MULTILINE))
+    counts.pop("total")
+    return {rule: int(number) for rule, number in counts.items()}
+
+
+def artefacts(adapted: Path) -> dict[str, object]:
+    """What an adaptation made, by hash: all but the clock's numbers, and the manifest without the revision of the working tree."""
+    found: dict[str, object] = {name: value for name, value in hashes(adapted).items() if not name.startswith("seconds")}
+    manifest = read_json(adapted / "manifest.json")
+    found["manifest.json"] = {key: value for key, value in manifest.items() if key not in ("revision", "code")}
+    return found

@@ -1,5 +1,6 @@
 """Figures from tidy tables (seaborn), each as PNG and SVG with the same bytes for the same data."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
@@ -17,6 +18,12 @@ from ttrlab.files import atomic  # noqa: E402
 PALETTE = "colorblind"
 
 
+def colours(methods: Iterable[str]) -> dict[str, tuple[float, float, float]]:
+    """Method -> colour, the same in every figure of a study; ``methods`` in the order of the study."""
+    names = list(dict.fromkeys(methods))
+    return dict(zip(names, sns.color_palette(PALETTE, len(names)), strict=True))
+
+
 def save(figure: Figure, stem: Path) -> None:
     """Write ``stem``.png and ``stem``.svg without dates, so that equal figures are equal files."""
     for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
@@ -31,9 +38,11 @@ def learning_curves(summary: pd.DataFrame, metric: str) -> Figure:
     base, rest = chosen[chosen.method == "base"], chosen[chosen.method != "base"]
     starts = [base.assign(method=method) for method in rest.method.unique()]
     data = pd.concat([rest, *starts], ignore_index=True) if len(rest) else base
+    palette = colours(summary.method)
+    shown = [name for name in palette if name in set(data.method)]
     grid = sns.relplot(
         data=data, x="step", y="percent", hue="method", col="benchmark", row="model", kind="line", errorbar=("pi", 100), marker="o",
-        palette=PALETTE, height=3, aspect=1.25, facet_kws={"margin_titles": True},
+        palette=palette, hue_order=shown, height=3, aspect=1.25, facet_kws={"margin_titles": True},
     )  # fmt: skip
     grid.set_axis_labels("step", f"{metric} (%)")
     grid.figure.suptitle(f"{metric} during adaptation; band: range over {data.seed.nunique()} seeds", y=1.03)
@@ -46,7 +55,8 @@ def endpoints(summary: pd.DataFrame, metric: str) -> Figure:
     questions = chosen[chosen.group == "all"].groupby("benchmark").n.first()
     named = chosen.assign(benchmark=[f"{b} (n = {questions[b]})" for b in chosen.benchmark])
     grid = sns.catplot(
-        data=named, x="percent", y="group", hue="method", col="benchmark", row="model", kind="strip", dodge=True, palette=PALETTE,
+        data=named, x="percent", y="group", hue="method", col="benchmark", row="model", kind="strip", dodge=True,
+        palette=colours(summary.method),
         height=3, aspect=1.4, sharey=False, margin_titles=True,
     )  # fmt: skip
     grid.set_axis_labels(f"{metric} at the last checkpoint (%)", "questions")
@@ -65,7 +75,7 @@ def reward_audit(audit: pd.DataFrame) -> Figure:
     )
     grid = sns.relplot(
         data=long, x="step", y="share", hue="method", style="audit", col="benchmark", row="model", kind="line", errorbar=("pi", 100),
-        palette=PALETTE, height=3, aspect=1.25, facet_kws={"margin_titles": True},
+        palette=colours(audit.method), height=3, aspect=1.25, facet_kws={"margin_titles": True},
     )  # fmt: skip
     grid.set_axis_labels("step", "share right")
     grid.figure.suptitle(f"What the rewards were worth; band: range over {long.seed.nunique()} seeds", y=1.03)

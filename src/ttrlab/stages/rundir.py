@@ -44,7 +44,7 @@ def begin(folder: Path, identity: Mapping[str, Any]) -> None:
 
 
 def resume(folder: Path, policy: Policy) -> int:
-    """Load the newest whole state into the policy, drop what later steps left, and return the number of steps done."""
+    """Load the newest whole state into the policy, drop what later steps and killed writes left, and return the number of steps done."""
     states = sorted((folder / "state").glob("step*"), key=step_number, reverse=True)
     done = 0
     for state in states:
@@ -52,10 +52,10 @@ def resume(folder: Path, policy: Policy) -> int:
             policy.load_state(state)
             done = step_number(state)
             break
-    for part in PARTS:
-        for path in (folder / part).glob("step*"):
-            if step_number(path) > done:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    later = [path for part in PARTS for path in (folder / part).glob("step*") if step_number(path) > done]
+    half_written = [*folder.glob(".*.tmp"), *(path for part in PARTS for path in (folder / part).glob(".*.tmp"))]
+    for path in (*later, *half_written):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return done
 
 
