@@ -3,16 +3,30 @@
 import re
 from typing import Literal
 
+from ttrlab.grading import normal as nf
 from ttrlab.grading.boxes import bare_box, boxes
+from ttrlab.grading.canon import read
+from ttrlab.grading.forms import plain
+from ttrlab.grading.limits import MAX_CHARACTERS
+from ttrlab.grading.text import spell
 
 Kind = Literal["math", "choice", "integer"]
 Fallback = Literal["none", "phrase"]
 
-_LETTER = re.compile(r"[\s$*]*(?:\\(?:text|textbf|mathrm|mathbf|textrm|rm|bf)\s*\{?)?[\s$*{]*\(?([A-J])(?:\)|[.:](?=\s|$)|(?=[\s$*}\\]|$))")
-_PHRASE = re.compile(
-    r"(?:final\s+answer|answer|ans)[*_]{0,2}(?:\s+(?:is|are|equals|will\s+be|would\s+be|should\s+be|must\s+be|=)[*_]{0,2}\s*:?|\s*[:=：])[*_]{0,2}",
+_ANNOUNCED = re.compile(
+    r"(?<![A-Za-z])(?:final[ _]answer|answer|ans|result is)(?![A-Za-z])[*_]{0,3}"
+    r"(?:[ \t]{1,4}(?!is\b|are\b)[A-Za-z]{1,12}){0,5}?"
+    r"(?:(?:[ \t]{1,4}(?:is|are|equals|will be|would be|should be|must be))(?![A-Za-z])[*_]{0,3}[ \t]{0,4}[:：]?|[ \t]{0,4}[:=：])[*_]{0,3}",
     re.IGNORECASE,
 )
+_CHOSEN = re.compile(r"(?<![A-Za-z])(?:correct|right|best)[ \t](?:option|choice)[ \t](?:is|:)[*_]{0,3}|(?<![A-Za-z])(?:choose|select|pick)[ \t]", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
+_STOP = re.compile(r"[.!?](?=\s|$)|[,;]? (?:because|since|which|where|so that|I hope|as required)\b|\n|<")
+_OPENERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]", "`": "`"}
+_LEAD = re.compile(r"(?:the )?(?:final |correct )?(?:answer|option|choice)(?: is)?:? ?", re.IGNORECASE)
+_LETTER = re.compile(r"[(\[]?([A-Ja-j])(?:[)\]][.:]?|[.:](?!\w)|(?=$)|(?=[,;*]| (?:because|since|as|is|which|-|\()))(.*)", re.DOTALL)
+_SECOND = re.compile(r"[,;]? ?(?:or|and|&|/|,)? ?\(?[A-J]\)?\.?$")
+_LAST_LINE = re.compile(r"[(*]{0,3}([A-J])[)*.]{0,3}")
 
 
 def extract(text: str, kind: Kind = "math", fallback: Fallback = "none") -> str | None:
@@ -31,23 +45,90 @@ def extract(text: str, kind: Kind = "math", fallback: Fallback = "none") -> str 
     found = _as_kind(boxed, kind) if boxed is not None else None
     if found is not None or fallback == "none":
         return found
-    phrase = _phrase(text)
-    return _as_kind(phrase, kind) if phrase is not None else None
+    phrase = announced(text, kind)
+    found = _as_kind(phrase, kind) if phrase is not None else None
+    return _last_line(text) if found is None and phrase is None and kind == "choice" else found
 
 
 def _as_kind(answer: str, kind: Kind) -> str | None:
+    """The answer as its kind wants it, or None where it is of another kind."""
     if kind == "choice":
-        match = _LETTER.match(answer)
-        return match.group(1) if match else None
+        return letter(answer)
     if kind == "integer":
-        digits = re.sub(r"[\s,$]|\\[,!;]", "", answer)
-        return str(int(digits)) if re.fullmatch(r"[+-]?\d{1,300}", digits, re.ASCII) else None
+        return integer(answer)
     return answer
 
 
-def _phrase(text: str) -> str | None:
-    at = max((match.end() for match in _PHRASE.finditer(text)), default=None)
-    if at is None:
+def letter(answer: str) -> str | None:
+    """The one letter that an answer chooses; None for two letters, formulas and text."""
+    if len(answer) > MAX_CHARACTERS:
         return None
-    line = text[at:].lstrip().split("\n", 1)[0].strip().strip("*$").rstrip(".").strip()
-    return line or None
+    words = plain(spell(answer).replace("\\", " ")).strip("*_ `\"'")
+    words = words[match.end() :] if (match := _LEAD.match(words)) else words
+    chosen = _LETTER.match(words.strip("*_ `\"'"))
+    if chosen is None or (chosen[2].strip() and _SECOND.fullmatch(chosen[2])):
+        return None
+    return chosen[1].upper()
+
+
+def integer(answer: str) -> str | None:
+    """Digits of the integer that an answer is, its label and unit dropped; else None."""
+    value = read(answer)
+    number = nf.as_rational(dict(value.poly)) if value.kind == "expr" else None
+    if number is None or number.denominator != 1 or number.numerator.bit_length() > 10_000:
+        return None
+    return str(number.numerator)
+
+
+def announced(text: str, kind: Kind) -> str | None:
+    """What the last ``<answer>`` pair holds, else what follows the last ``####``, else the last announcing phrase."""
+    tagged = _tagged(text)
+    if tagged is not None:
+        return tagged
+    if "####" in text:
+        line = text[text.rindex("####") + 4 :].strip().split("\n", 1)[0].strip()
+        if line:
+            return line
+    ends = [m.end() for m in _ANNOUNCED.finditer(text)]
+    if kind == "choice":
+        ends += [m.end() for m in _CHOSEN.finditer(text)]
+    for end in sorted(ends, reverse=True)[:8]:
+        found = first_answer(text[end : end + 4 * MAX_CHARACTERS])
+        if found:
+            return found
+    return None
+
+
+def _tagged(text: str) -> str | None:
+    opened, found = -1, None
+    for match in _TAG.finditer(text):
+        if not match[1]:
+            opened = match.end()
+        elif opened >= 0:
+            found, opened = text[opened : match.start()].strip() or found, -1
+    return found
+
+
+def first_answer(rest: str) -> str | None:
+    """The formula at the head of a text, or its words up to the end of the sentence; an announcement without an answer gives None."""
+    rest = rest.lstrip(" \t\r\n:*_\"")
+    for opener, closer in _OPENERS.items():
+        if rest.startswith(opener):
+            end = rest.find(closer, len(opener))
+            line = rest.find("\n\n", len(opener))
+            if end > 0 and (line < 0 or end < line):
+                inner = rest[len(opener) : end].strip()
+                return first_answer(inner) if opener == "`" else inner.rstrip(".,;") or None
+    stop = _STOP.search(rest)
+    head = rest[: stop.start()] if stop else rest
+    head = head.strip().strip("*_`\"").rstrip(".,;:").strip()
+    if head.count("$") == 2:
+        head = head.replace("$", "")
+    return head or None
+
+
+def _last_line(text: str) -> str | None:
+    """The letter that is a response's whole last line."""
+    lines = text.rstrip().rsplit("\n", 1)
+    match = _LAST_LINE.fullmatch(lines[-1].strip()) if len(lines[-1]) < 20 else None
+    return match[1] if match else None

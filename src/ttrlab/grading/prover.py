@@ -20,7 +20,14 @@ _FUNCTIONS = {
 
 def build_poly(frozen: list[Any]) -> Any:
     """A sympy expression from a frozen normal form: ``[[monomial, coefficient], ...]``."""
-    return sympy.Add(*(sympy.Mul(_rational(c), *(sympy.Pow(build_generator(g), _rational(n)) for g, n in m)) for m, c in frozen))
+    return sympy.Add(*(sympy.Mul(_rational(c), *(_power(build_generator(g), _rational(n)) for g, n in m)) for m, c in frozen))
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """A power; the odd root of a negative number is the real one."""
+    if exponent.q % 2 and exponent.q > 1 and base.is_negative:
+        return (-1) ** exponent.p * sympy.Pow(-base, exponent)
+    return sympy.Pow(base, exponent)
 
 
 def _rational(text: str) -> Any:

@@ -83,7 +83,7 @@ def spell(answer: str) -> str:
     text = _SPACES.sub(" ", text)
     text = _WRAPPERS.sub(" ", text)
     text = _RENAMED.sub(lambda m: _NAMES[m[1]], text)
-    text = _delimiters(text)
+    text = re.sub(r"(?<=[)\]}]) ?U ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
     text = _PLAIN_THOUSANDS.sub(lambda m: m[1] + m[2].replace(",", ""), text)
     text = _SPACED_THOUSANDS.sub(lambda m: m[1] + m[2].replace(" ", ""), text)
     return re.sub(r"\s+", " ", text).strip()
