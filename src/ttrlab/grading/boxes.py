@@ -15,12 +15,17 @@ def _opener(text: str, at: int) -> int:
     return 0
 
 
-def boxes(text: str) -> list[str]:
-    """Contents of every closed box, in the order in which they close; a box around a box closes after it.
+def last_box(text: str) -> str | None:
+    """What the last closed box that is not empty holds, or None."""
+    return next((text[start:end].strip() for start, end in reversed(boxes(text)) if text[start:end].strip()), None)
+
+
+def boxes(text: str) -> list[tuple[int, int]]:
+    """Start and end of the content of every closed box, in the order in which they close; a box around a box closes after it.
 
     ``\\{`` and ``\\}`` are characters of the answer, not groups; a brace that never closes is passed over.
     """
-    found: list[str] = []
+    found: list[tuple[int, int]] = []
     stack: list[int] = []
     at = 0
     while at < len(text):
@@ -38,7 +43,7 @@ def boxes(text: str) -> list[str]:
         elif mark == "}" and stack:
             start = stack.pop()
             if start >= 0:
-                found.append(text[start:at])
+                found.append((start, at))
         at += 1
     return found
 

@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from ttrlab.grading import normal as nf
-from ttrlab.grading.boxes import bare_box, boxes
+from ttrlab.grading.boxes import bare_box, last_box
 from ttrlab.grading.canon import read
 from ttrlab.grading.forms import plain
 from ttrlab.grading.limits import MAX_CHARACTERS
@@ -40,8 +40,7 @@ def extract(text: str, kind: Kind = "math", fallback: Fallback = "none") -> str 
         raise ValueError(f"kind is {kind!r}, expected 'math', 'choice' or 'integer'")
     if fallback not in ("none", "phrase"):
         raise ValueError(f"fallback is {fallback!r}, expected 'none' or 'phrase'")
-    filled = [content.strip() for content in boxes(text) if content.strip()]
-    boxed = filled[-1] if filled else bare_box(text)
+    boxed = last_box(text) or bare_box(text)
     found = _as_kind(boxed, kind) if boxed is not None else None
     if found is not None or fallback == "none":
         return found
@@ -63,7 +62,7 @@ def letter(answer: str) -> str | None:
     """The one letter that an answer chooses; None for two letters, formulas and text."""
     if len(answer) > MAX_CHARACTERS:
         return None
-    words = plain(spell(answer).replace("\\", " ")).strip("*_ `\"'")
+    words = plain(spell(answer)).replace("\\dollar", " ").replace("\\", " ").strip("*_ `\"'")
     words = words[match.end() :] if (match := _LEAD.match(words)) else words
     chosen = _LETTER.match(words.strip("*_ `\"'"))
     if chosen is None or (chosen[2].strip() and _SECOND.fullmatch(chosen[2])):

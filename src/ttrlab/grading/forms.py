@@ -2,6 +2,7 @@
 
 import re
 
+from ttrlab.grading.normal import constant
 from ttrlab.grading.values import Value, expression
 
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -15,7 +16,8 @@ _TIME = re.compile(r"(\d{1,2})(?::(\d{2}))?(?::(\d{2}))? ?([ap])\.? ?m\.?", re.I
 _MONTH = "(" + "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS) + r")\.?"
 _MONTH_DAY = re.compile(_MONTH + r" (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?", re.IGNORECASE)
 _DAY_MONTH = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH + r"(?:,? (\d{4}))?", re.IGNORECASE)
-_BASE = re.compile(r"([0-9A-Z]+) ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
+_CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):00")
+_BASE = re.compile(r"\(?([0-9A-Z]+)\)? ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
 _CHOICE = re.compile(r"(?:option |choice |answer )?(?:\(([A-J])\)|([A-J])[.):])(?: ?(.*))?", re.IGNORECASE | re.DOTALL)
 _NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
 _EMPTY = re.compile(r"(?:there (?:is|are) )?(?:no|none)(?: real| integer)?(?: solutions?| values?| roots?)?(?: exists?)?|(?:the )?empty set|null set", re.IGNORECASE)
@@ -33,7 +35,7 @@ def special(text: str) -> Value | None:
     words = plain(text)
     if len(words) > 200:
         return None
-    return _time(words) or _date(words) or _base(words) or _named(words) or _counted(words)
+    return _time(words) or _clock(words) or _date(words) or _base(words) or _named(words) or _counted(words)
 
 
 def _time(words: str) -> Value | None:
@@ -42,6 +44,14 @@ def _time(words: str) -> Value | None:
         return None
     hour = int(match[1]) % 12 + (12 if match[4].lower() == "p" else 0)
     return Value("time", text=f"{hour:02}:{match[2] or '00'}" + (f":{match[3]}" if match[3] and match[3] != "00" else ""))
+
+
+def _clock(words: str) -> Value | None:
+    """``06:20:00``: hours, minutes and no seconds, read like ``6:20``."""
+    match = _CLOCK.fullmatch(words)
+    if not match:
+        return None
+    return Value("ratio", tuple(expression(constant(int(part))) for part in match.groups()))
 
 
 def _date(words: str) -> Value | None:
@@ -88,8 +98,6 @@ def _counted(words: str) -> Value | None:
         total = _TENS_UNITS[parts[0]] + NUMBER_WORDS[parts[1]]
     else:
         return None
-    from ttrlab.grading.normal import constant
-
     return expression(constant(total))
 
 

@@ -90,6 +90,11 @@ def _shaped(a: Value, b: Value) -> Answer:
     kinds = {a.kind, b.kind}
     if kinds == {"list", "set"}:
         return _unordered(a.items, b.items)
+    if "list" in kinds and kinds & {"pair", "tuple"}:
+        named, bare = (a, b) if a.kind == "list" else (b, a)
+        labels = [i.label for i in named.items]
+        if all(labels) and len(set(labels)) == len(labels) and bare.text in ("", "()"):
+            return _ordered([i.bare() for i in named.items], bare.items)
     if "region" in kinds and kinds & {"pair", "set", "list"} and len(kinds) == 2:
         joined = [regions.union(v, v) for v in (a, b)]
         if joined[0] is None or joined[1] is None or joined[0].kind != joined[1].kind:
@@ -145,6 +150,8 @@ def _same_kind(a: Value, b: Value) -> Answer:
 def _ratios(a: Value, b: Value) -> Answer:
     if len(a.items) != len(b.items) or any(i.kind != "expr" for i in (*a.items, *b.items)):
         return Verdict.NO, "ratios of different length"
+    if any(not i.poly for i in (*a.items, *b.items)):
+        return _ordered(a.items, b.items)
     for left, right in zip(a.items[1:], b.items[1:], strict=True):
         cross = [nf.multiply(dict(x.poly), dict(y.poly)) for x, y in ((a.items[0], right), (b.items[0], left))]
         verdict = same_expression(expression(cross[0]), expression(cross[1]))

@@ -21,6 +21,7 @@ def parse(text: str) -> Node:
 
 
 CLAUSE_ENDS = frozenset((",", ";", ")", "]", "}", "|", "and", "or", "land", "lor"))
+SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 CURRENCIES = {"€": "euro", "£": "sterling", "¥": "yen", "₹": "rupee"}
 
 
@@ -55,7 +56,7 @@ class Parser(Primary):
         operands, signs = [self.set_value()], []
         while self.peek() is not None:
             sign = RELATIONS.get(self.peek_text()) if self.peek_kind() != "symbol" else None
-            if sign is None and self.peek_text() == ":" and not self.in_set:
+            if self.ratio_word() or sign is None and self.peek_text() == ":" and not self.in_set:
                 sign = ":"
             if sign is None:
                 break
@@ -118,6 +119,10 @@ class Parser(Primary):
                 unit = "degree " + self.next().text.lower()
         elif self.take("%"):
             unit = "percent"
+        if self.peek_kind() == "word" and self.peek_text().lower() in SCALES:
+            value = Node("mul", (value, number(SCALES[self.next().text.lower()])))
+        if self.ratio_word():
+            return Node("quantity", (value,), unit) if unit else value
         if self.peek_kind() == "word" or (self.peek_kind() == "mark" and self.peek_text() == "/" and unit):
             if self.peek_text().lower() == "base":
                 self.at += 1
@@ -125,6 +130,11 @@ class Parser(Primary):
             text = self.phrase()
             unit = unit if unit in ("percent", "dollar") else (unit + " " + text).strip()
         return Node("quantity", (value,), unit) if unit else value
+
+    def ratio_word(self) -> bool:
+        """Whether ``to`` and a number follow, as in "2 to 5"."""
+        ahead = self.tokens[self.at : self.at + 2]
+        return len(ahead) == 2 and ahead[0].kind == "word" and ahead[0].text == "to" and ahead[1].kind == "number"
 
     def starts_phrase(self) -> bool:
         """Whether words begin here: a word, or a letter that a word follows."""

@@ -18,12 +18,24 @@ class Primary(Structures):
         if self.depth > MAX_DEPTH:
             raise Refused(f"nested deeper than {MAX_DEPTH}")
         value = self.postfix(self.primary())
+        if self.peek_text() == "^" and self.degree_ahead():
+            value = self.degrees(value)
         if self.peek_text() == "^" and not self.degree_ahead():
             self.at += 1
             if self.take("'"):
                 raise Refused("a primed power")
             value = self.postfix(Node("pow", (value, self.exponent())))
         self.depth -= 1
+        return value
+
+    def degrees(self, value: Node) -> Node:
+        """A degree mark: an angle in radians inside a function; dropped where the sum goes on; left to the quantity at the end."""
+        start = self.at
+        self.take_degree()
+        if self.in_function:
+            return Node("mul", (value, Node("div", (Node("const", text="pi"), number(180)))))
+        if self.peek_text() not in ("+", "-", "*", "/"):
+            self.at = start
         return value
 
     def exponent(self) -> Node:
@@ -67,7 +79,7 @@ class Primary(Structures):
     def number_token(self) -> Node:
         """Digits with repeating digits and a base, where they follow."""
         text = self.next().text
-        if self.peek_text() == "overline" or (self.peek_text() == "dot" and "." in text):
+        if self.peek_text() in ("overline", "bar", "dot") and "." in text:
             return self.repeating(text)
         if self.peek_text() == "_":
             self.at += 1

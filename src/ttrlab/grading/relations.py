@@ -20,6 +20,8 @@ def _name(node: Node) -> str:
         return node.text
     if node.kind == "word":
         return node.text.casefold()
+    if node.kind == "seq" and node.args and all(a.kind == "sym" for a in node.args):
+        return "(" + ", ".join(a.text for a in node.args) + ")"
     if node.kind == "func" and node.text.startswith("apply ") and all(a.kind == "sym" for a in node.args):
         return node.text[6:]
     if node.kind == "mul" and node.args[0].kind == "sym" and node.args[0].text.isupper() and node.args[1].kind == "sym":

@@ -18,6 +18,7 @@ class Structures:
     depth: int
     bars: int
     in_set: bool = False
+    in_function: int = 0
 
     def statement(self) -> Node:
         """See Parser."""
@@ -231,7 +232,14 @@ class Structures:
         return Node("pow", (value, power)) if power is not None else value
 
     def function_arguments(self) -> tuple[Node, ...]:
-        """``(a, b)``, ``{a}`` or the factors up to the next sign or function."""
+        """``(a, b)``, ``{a}`` or the factors up to the next sign or function; degree marks inside are angles."""
+        self.in_function += 1
+        found = self.bare_arguments()
+        self.in_function -= 1
+        return found
+
+    def bare_arguments(self) -> tuple[Node, ...]:
+        """See function_arguments."""
         if self.peek_text() in ("(", "{") and self.peek_kind() == "mark":
             inside = self.group(")" if self.next().text == "(" else "}")
             if self.take_degree():
@@ -241,9 +249,7 @@ class Structures:
         value = self.factor()
         while True:
             token = self.peek()
-            if self.take_degree():
-                value = Node("mul", (value, Node("div", (Node("const", text="pi"), number(180)))))
-            elif self.take("/"):
+            if self.take("/"):
                 value = Node("div", (value, self.factor()))
             elif token is not None and (token.kind in ("symbol", "number") or token.text in ("pi", "theta", "alpha", "beta", "frac", "sqrt")):
                 value = Node("mul", (value, self.factor()))

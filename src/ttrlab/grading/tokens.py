@@ -12,7 +12,7 @@ FUNCTIONS = frozenset(
 )
 NAMES = FUNCTIONS | {"pi", "infty", "infinity", "inf", "oo", "theta", "alpha", "beta", "lambda", "cup", "and", "or", "mod", "phi"}
 UNIT_WORDS = frozenset(
-    "sq cu cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm USD".split()
+    "sq cu to cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm USD".split()
 )
 
 
@@ -102,7 +102,9 @@ def _words(inner: str, spaced: bool) -> list[Token]:
     """A text wrapper: its letters are words unless single; what is not letters is mathematics."""
     found = []
     for match in re.finditer(r"([^\W\d_]+(?:[-'][^\W\d_]+)*)|([^\s]|\s+)", inner):
-        if match[1]:
+        if match[1] in ("mod", "and", "or"):
+            found.append(Token("command", match[1], True))
+        elif match[1]:
             found.append(Token("word" if len(match[1]) > 1 or match[1] in "mgsLWVK" else "symbol", match[1], True))
         elif match[2].strip():
             found += [Token(t.kind, t.text, True) for t in tokenize_plain(match[2])]
