@@ -1,6 +1,7 @@
 """The command ``ttrlab``: small questions about studies, results and answers. Long work is the workflow's (``snakemake``)."""
 
 import argparse
+import os
 from pathlib import Path
 
 from ttrlab.stages.command import run
@@ -14,6 +15,7 @@ def build_parser() -> argparse.ArgumentParser:
     stale.add_argument("results", type=Path, nargs="?", default=Path("results"))
     schema = commands.add_parser("schema", help="write the JSON schemas of the YAML files")
     schema.add_argument("folder", type=Path)
+    _add_replay(commands.add_parser("replay", help="put stored roll-outs through a study's reward rules"))
     answers = commands.add_parser("answers", help="how answers are extracted and compared").add_subparsers(dest="question", required=True)
     equal = answers.add_parser("equal", help="compare two answers, with the reason")
     equal.add_argument("a")
@@ -21,6 +23,22 @@ def build_parser() -> argparse.ArgumentParser:
     extract = answers.add_parser("extract", help="extract the answer of every response in a JSONL file or a text file")
     extract.add_argument("file", type=Path)
     return parser
+
+
+def _add_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("pool", type=Path, help="a pool file, a folder of them, or an adaptation's folder")
+    parser.add_argument("--study", type=Path, required=True, help="the study whose methods are replayed")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--gold", type=Path, help="joined after the decisions; the oracle's rule reads it")
+    parser.add_argument("--questions", type=Path, help="questions.jsonl: finds question ids by prompt, refuses other questions")
+    parser.add_argument("--methods", help="some of the study's methods, separated by commas")
+    parser.add_argument("--benchmark", help="take kind of answer, trained roll-outs and batch from this benchmark's cells")
+    parser.add_argument("--kind", choices=("math", "choice", "integer"), help="how answers are read from texts")
+    parser.add_argument("--train", type=int, help="roll-outs of a group that would be trained on")
+    parser.add_argument("--batch", type=int, help="cut steps to this many groups")
+    parser.add_argument("--format", choices=("pool", "jsonl", "verl", "openrlhf", "lm-eval"), help="default: by the first line's keys")
+    parser.add_argument("--catalogue", type=Path, default=Path("config"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
 
 
 def dispatch(arguments: argparse.Namespace) -> str:
@@ -33,6 +51,10 @@ def dispatch(arguments: argparse.Namespace) -> str:
         from ttrlab.stages.schema import write_schemas
 
         return write_schemas(arguments.folder)
+    if arguments.command == "replay":
+        from ttrlab.stages.replay import replay_command
+
+        return replay_command(arguments)
     from ttrlab.stages import answers
 
     if arguments.question == "equal":

@@ -18,8 +18,9 @@ from ttrlab.replay.spec import ReplaySpec
 from ttrlab.rewards import Rule
 from ttrlab.types import Question, RolloutGroup
 
-VISITS, SELECTIONS = "visits", "selections"
-"""Streams beside the methods': what the audit needs of a group besides the decisions, and deployment's choices."""
+VISITS, SELECTIONS = "_visits", "_selections"
+"""Streams beside the methods' (whose names begin with a letter or a digit): what the audit needs of a group besides the decisions, and
+deployment's choices."""
 
 
 @dataclass(frozen=True)

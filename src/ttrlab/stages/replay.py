@@ -1,0 +1,58 @@
+"""Put stored roll-outs through a study's reward rules: what each would have rewarded, and, with gold, what that is worth."""
+
+import argparse
+import os
+from pathlib import Path
+
+from ttrlab.config.catalogue import AnswerKind, read_yaml
+from ttrlab.config.study import Cell, Plan, make_plan
+from ttrlab.provenance import write_manifest
+from ttrlab.replay.groups import JUDGED
+from ttrlab.replay.spec import ReplaySpec, replay_spec
+from ttrlab.replay.survey import pool_files
+from ttrlab.replay.whole import ReplayFiles, replay
+from ttrlab.stages.command import read_spec, run, stage_parser
+
+
+def cell_spec(plan: Plan, cell: Cell) -> str:
+    """The replay of one cell's training roll-outs through the study's methods; a judge's rules only where the cell's own asked one."""
+    rules = {name: plan.catalogue.methods[name].reward for name in plan.study.methods}
+    own = plan.method(cell).reward
+    judged = own is not None and set(JUDGED) <= set(own.needs)
+    methods = [name for name, rule in rules.items() if rule is not None and (judged or not set(JUDGED) & set(rule.needs))]
+    training = plan.training(cell)
+    spec = replay_spec(plan, methods, plan.benchmark(cell).kind, training.train, training.batch)
+    return spec.model_copy(update={"cut": False}).model_dump_json()
+
+
+def replay_command(arguments: argparse.Namespace) -> str:
+    """``ttrlab replay``: the audit as printed text."""
+    plan = make_plan(read_yaml(arguments.study), arguments.catalogue)
+    methods = arguments.methods.split(",") if arguments.methods else ()
+    kind: AnswerKind | None = arguments.kind
+    spec = replay_spec(plan, methods, kind, arguments.train, arguments.batch, arguments.benchmark)
+    files = ReplayFiles(arguments.pool, arguments.out, arguments.gold, arguments.questions)
+    return _replayed(spec, files, arguments.jobs, arguments.format)
+
+
+def _replayed(spec: ReplaySpec, files: ReplayFiles, jobs: int, format_name: str | None = None) -> str:
+    replay(spec, files, jobs, format_name)
+    inputs = [*pool_files(files.pool), *(path for path in (files.gold, files.questions) if path)]
+    made = sorted(path for path in files.out.rglob("*") if path.is_file() and path.name not in (".lock", "manifest.json"))
+    outputs = [path for path in made if path.parent.name != "progress"]
+    write_manifest(files.out / "manifest.json", "replay", spec.model_dump(mode="json"), inputs, outputs)
+    return (files.out / "audit.md").read_text(encoding="utf-8")
+
+
+def main() -> None:
+    """Replay ``--pool`` into ``--out``."""
+    parser = stage_parser(__doc__, "pool", "out", optional=("gold", "questions"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    given = {name: Path(path) for name in ("gold", "questions") if (path := vars(arguments)[name])}
+    files = ReplayFiles(Path(arguments.pool), Path(arguments.out), **given)
+    _replayed(read_spec(ReplaySpec, arguments.spec), files, arguments.jobs)
+
+
+if __name__ == "__main__":
+    run(main)
