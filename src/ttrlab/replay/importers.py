@@ -14,7 +14,6 @@ Roll-outs without token numbers have no confidence: rules that need one are refu
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -70,35 +69,47 @@ def _format_of(line: Line) -> str:
 
 
 def _together(read: Read, lines: Lines, kind: AnswerKind, identify: Identify) -> Iterator[Located | Fault]:
-    """Groups of neighbouring lines; a group that comes back after another one is a fault."""
+    """Groups of neighbouring lines, a faulty line aside; a group that comes back after another one is a fault."""
     seen: set[tuple[str, int]] = set()
-    for key, run in groupby(_samples(read, lines, identify), key=_key):
-        if key is None:
-            yield from (item for item in run if isinstance(item, Fault))
+    held: list[Sample] = []
+    for item in _samples(read, lines, identify):
+        if isinstance(item, Fault):
+            yield item
             continue
-        samples = [item for item in run if isinstance(item, Sample)]
-        if key in seen:
-            first = samples[0].line
-            yield Fault(first.path, first.number, f"question {key[0]!r}, step {key[1]}: its roll-outs do not stand together")
-        else:
-            seen.add(key)
-            yield _located(samples, kind)
+        if held and _key(held[0]) != _key(item):
+            yield _once(held, seen, kind)
+            held = []
+        held.append(item)
+    if held:
+        yield _once(held, seen, kind)
+
+
+def _once(samples: list[Sample], seen: set[tuple[str, int]], kind: AnswerKind) -> Located | Fault:
+    first, key = samples[0], _key(samples[0])
+    if key in seen:
+        reason = f"question {first.question_id!r}, step {first.step}: its roll-outs do not stand together"
+        return Fault(first.line.path, first.line.number, reason)
+    seen.add(key)
+    return _located(samples, kind)
 
 
 def _by_step(read: Read, lines: Lines, kind: AnswerKind, identify: Identify) -> Iterator[Located | Fault]:
     """Groups within a run of lines of one step, in order of first appearance: these tools shuffle a step's lines."""
-    for _, run in groupby(_samples(read, lines, identify), key=lambda item: item.step if isinstance(item, Sample) else None):
-        groups: dict[str, list[Sample]] = {}
-        for item in run:
-            if isinstance(item, Fault):
-                yield item
-            else:
-                groups.setdefault(item.question_id, []).append(item)
-        yield from (_located(samples, kind) for samples in groups.values())
+    groups: dict[str, list[Sample]] = {}
+    step = 0
+    for item in _samples(read, lines, identify):
+        if isinstance(item, Fault):
+            yield item
+            continue
+        if item.step != step:
+            yield from (_located(samples, kind) for samples in groups.values())
+            groups, step = {}, item.step
+        groups.setdefault(item.question_id, []).append(item)
+    yield from (_located(samples, kind) for samples in groups.values())
 
 
-def _key(item: Sample | Fault) -> tuple[str, int] | None:
-    return (item.question_id, item.step) if isinstance(item, Sample) else None
+def _key(sample: Sample) -> tuple[str, int]:
+    return sample.question_id, sample.step
 
 
 def _samples(read: Read, lines: Lines, identify: Identify) -> Iterator[Sample | Fault]:

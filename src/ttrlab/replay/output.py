@@ -28,7 +28,13 @@ SHOWN = {
     "fp_removed": "FP removed",
 }
 """Rates in the Markdown table, in %."""
-COUNTED = {"minority_recovered": "minority recovered", "majority_lost": "majority lost", "majority_withheld": "withheld"}
+COUNTED = {
+    "advantage_correct": "advantage mass on right",
+    "advantage_wrong": "on wrong",
+    "minority_recovered": "minority recovered",
+    "majority_lost": "majority lost",
+    "majority_withheld": "withheld",
+}
 NAMED_FAULTS = 20
 """How many faults the summary names; ``malformed.jsonl`` has them all."""
 
