@@ -1,10 +1,12 @@
 """From a tree to its canonical value."""
 
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 from ttrlab.grading import normal as nf
 from ttrlab.grading import regions
-from ttrlab.grading.forms import special, word
+from ttrlab.grading.forms import special, unannounced, word
 from ttrlab.grading.functions import apply
 from ttrlab.grading.limits import MAX_CHARACTERS, Refused, budget
 from ttrlab.grading.normal import Poly
@@ -13,15 +15,17 @@ from ttrlab.grading.powers import power
 from ttrlab.grading.relations import congruence, relation
 from ttrlab.grading.text import spell
 from ttrlab.grading.tree import Node
-from ttrlab.grading.units import read_unit
+from ttrlab.grading.units import Unit, read_unit
 from ttrlab.grading.values import INFINITY, Value, expression
+
+_COMPOUND = re.compile(r"([^\d/^]+) (\d{1,9}(?:\.\d{1,9})?) ([^\d/^]+)")
 
 
 def read(answer: str) -> Value:
     """The canonical value of an answer. What the grammar refuses is a word: it equals only the same text."""
     if len(answer) > MAX_CHARACTERS:
         return Value("word", text=" ".join(answer.split()))
-    spelled = spell(answer)
+    spelled = unannounced(spell(answer))
     found = special(spelled)
     if found is not None:
         return found
@@ -139,12 +143,23 @@ def _digits(node: Node) -> int | None:
 
 def _quantity(node: Node) -> Value:
     inner = evaluate(node.args[0])
+    compound = _COMPOUND.fullmatch(node.text)
+    if compound and inner.kind == "expr":
+        return _compound(inner, read_unit(compound[1]), Fraction(compound[2]), read_unit(compound[3]))
     unit = read_unit(node.text)
     if inner.kind == "word" or inner.unit is not None:
         raise Refused("a unit of a word")
     if not unit[0]:
         return inner
-    return Value(inner.kind, inner.items, inner.text, inner.poly, inner.digits, inner.label, unit)
+    return replace(inner, unit=unit)
+
+
+def _compound(first: Value, unit: Unit, second: Fraction, smaller: Unit) -> Value:
+    """``3 hours 30 minutes`` in base units. Refused where the dimensions differ."""
+    if unit[0] != smaller[0]:
+        raise Refused("two units of different dimensions")
+    total = nf.add(nf.multiply(dict(first.poly), nf.constant(unit[1])), nf.constant(second * smaller[1]))
+    return replace(expression(total), unit=(unit[0], Fraction(1)))
 
 
 def _flat(nodes: tuple[Node, ...]) -> tuple[Value, ...]:
@@ -167,7 +182,11 @@ def _list(node: Node) -> Value:
     labels = [v.label for v in values]
     flat: list[Value] = []
     for value in values:
-        flat += value.items if value.kind == "list" else [value.bare() if len(set(filter(None, labels))) == 1 and labels[0] and value.unit is None else value]
+        flat += (
+            value.items
+            if value.kind == "list"
+            else [value.bare() if len(set(filter(None, labels))) == 1 and labels[0] and value.unit is None else value]
+        )
     label = labels[0] if labels[0] and len(set(filter(None, labels))) == 1 else ""
     if len(flat) > 1 and flat[-1].unit is not None and all(v.unit is None for v in flat[:-1]) and all(v.kind == "expr" for v in flat):
         flat[-1] = flat[-1].bare()

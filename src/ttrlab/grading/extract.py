@@ -19,7 +19,10 @@ _ANNOUNCED = re.compile(
     r"(?:(?:[ \t]{1,4}(?:is|are|equals|will be|would be|should be|must be))(?![A-Za-z])[*_]{0,3}[ \t]{0,4}[:：]?|[ \t]{0,4}[:=：])[*_]{0,3}",
     re.IGNORECASE,
 )
-_CHOSEN = re.compile(r"(?<![A-Za-z])(?:correct|right|best)[ \t](?:option|choice)[ \t](?:is|:)[*_]{0,3}|(?<![A-Za-z])(?:choose|select|pick)[ \t]", re.IGNORECASE)
+_CHOSEN = re.compile(
+    r"(?<![A-Za-z])(?:correct|right|best)[ \t](?:option|choice)[ \t](?:is|:)[*_]{0,3}|(?<![A-Za-z])(?:choose|select|pick)[ \t]",
+    re.IGNORECASE,
+)
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _STOP = re.compile(r"[.!?](?=\s|$)|[,;]? (?:because|since|which|where|so that|I hope|as required)\b|\n|<")
 _OPENERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]", "`": "`"}
@@ -110,7 +113,7 @@ def _tagged(text: str) -> str | None:
 
 def first_answer(rest: str) -> str | None:
     """The formula at the head of a text, or its words up to the end of the sentence; an announcement without an answer gives None."""
-    rest = rest.lstrip(" \t\r\n:*_\"")
+    rest = rest.lstrip(' \t\r\n:*_"')
     for opener, closer in _OPENERS.items():
         if rest.startswith(opener):
             end = rest.find(closer, len(opener))
@@ -120,7 +123,7 @@ def first_answer(rest: str) -> str | None:
                 return first_answer(inner) if opener == "`" else inner.rstrip(".,;") or None
     stop = _STOP.search(rest)
     head = rest[: stop.start()] if stop else rest
-    head = head.strip().strip("*_`\"").rstrip(".,;:").strip()
+    head = head.strip().strip('*_`"').rstrip(".,;:").strip()
     if head.count("$") == 2:
         head = head.replace("$", "")
     return head or None

@@ -3,6 +3,7 @@
 import re
 
 from ttrlab.grading.normal import constant
+from ttrlab.grading.regions import MINUS, PLUS, interval
 from ttrlab.grading.values import Value, expression
 
 _MONTHS = "january february march april may june july august september october november december".split()
@@ -20,8 +21,21 @@ _CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):00")
 _BASE = re.compile(r"\(?([0-9A-Z]+)\)? ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
 _CHOICE = re.compile(r"(?:option |choice |answer )?(?:\(([A-J])\)|([A-J])[.):])(?: ?(.*))?", re.IGNORECASE | re.DOTALL)
 _NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
-_EMPTY = re.compile(r"(?:there (?:is|are) )?(?:no|none)(?: real| integer)?(?: solutions?| values?| roots?)?(?: exists?)?|(?:the )?empty set|null set", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"(?:there (?:is|are) )?no(?: real| integer| such)? (?:solutions?|values?|roots?|numbers?)(?: exists?)?|none|(?:the )?empty set|null set",
+    re.IGNORECASE,
+)
 _UNDEFINED = re.compile(r"undefined|(?:the limit )?does not exist|d\.?n\.?e\.?|not defined", re.IGNORECASE)
+
+
+_REALS = re.compile(r"(?:all|any|every|the) real numbers?|all reals", re.IGNORECASE)
+_PREFIX = re.compile(r"(?:so |thus |therefore |hence )?(?:the )?(?:final |correct )?answer(?: is|:| is:)? ", re.IGNORECASE)
+
+
+def unannounced(text: str) -> str:
+    """Without a leading "the answer is"."""
+    match = _PREFIX.match(plain(text[:60]))
+    return plain(text)[match.end() :] if match and "\\" not in plain(text[:60])[: match.end()] and "frac" not in text else text
 
 
 def plain(text: str) -> str:
@@ -86,6 +100,8 @@ def _named(words: str) -> Value | None:
         return Value("choice", text=match[1] or match[2])
     if _EMPTY.fullmatch(words):
         return Value("empty")
+    if _REALS.fullmatch(words):
+        return interval(MINUS, PLUS, "()")
     return Value("word", text="undefined") if _UNDEFINED.fullmatch(words) else None
 
 

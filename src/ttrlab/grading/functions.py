@@ -99,7 +99,11 @@ def inverse_trigonometric(name: str, argument: Poly) -> Poly:
         for twelfth in range(-6, 13):
             turn = Fraction(twelfth, 12)
             low, high = (Fraction(0), Fraction(1)) if direct in ("cos", "cot", "sec") else (-nf.HALF, nf.HALF)
-            if low <= turn <= high and not (direct in ("tan", "sec") and abs(turn) == nf.HALF) and not (direct in ("cot", "csc") and turn % 1 == 0):
+            if (
+                low <= turn <= high
+                and not (direct in ("tan", "sec") and abs(turn) == nf.HALF)
+                and not (direct in ("cot", "csc") and turn % 1 == 0)
+            ):
                 if trigonometric(direct, nf.multiply(nf.constant(turn), nf.generator(nf.PI))) == argument:
                     return nf.multiply(nf.constant(turn), nf.generator(nf.PI))
     return nf.generator(("f", name, nf.freeze(argument)))

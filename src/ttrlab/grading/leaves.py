@@ -7,6 +7,7 @@ from ttrlab.grading import normal as nf
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.normal import Frozen
 from ttrlab.grading.numeric import DIGITS, POINTS, Unknown, has_symbol, value
+from ttrlab.grading.powers import logarithm
 from ttrlab.grading.symbolic import prove
 from ttrlab.grading.values import Value
 from ttrlab.grading.verdict import Verdict
@@ -50,9 +51,25 @@ def _opaque(a: Frozen, b: Frozen) -> tuple[Verdict, str]:
         return Verdict.NO, "the difference is not zero"
     if _vanishes(difference):
         return Verdict.YES, "the difference is zero"
+    if left is None and right is None and len(a) == len(b) == 1:
+        verdict = _by_logarithms(dict(a), dict(b))
+        if verdict is not None:
+            return verdict
     if left is None or right is None:
-        return (Verdict.NO, "different forms without a value") if (left is None) != (right is None) else (Verdict.UNDECIDED, "no value can be computed")
+        return (
+            (Verdict.NO, "different forms without a value")
+            if (left is None) != (right is None)
+            else (Verdict.UNDECIDED, "no value can be computed")
+        )
     return prove(a, b)
+
+
+def _by_logarithms(a: nf.Poly, b: nf.Poly) -> tuple[Verdict, str] | None:
+    """Two towers: their logarithms decide where those are exact."""
+    difference = nf.add(logarithm(a), logarithm(b), -1)
+    if nf.opaque(difference):
+        return None
+    return (Verdict.NO, "different logarithms") if difference else (Verdict.YES, "the same logarithm")
 
 
 def _vanishes(difference: nf.Poly) -> bool:

@@ -9,6 +9,7 @@ from ttrlab.grading import regions
 from ttrlab.grading.leaves import same_expression
 from ttrlab.grading.relations import equation
 from ttrlab.grading.limits import Refused
+from ttrlab.grading.units import UNITS, read_unit
 from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key
 from ttrlab.grading.verdict import Verdict
 
@@ -57,6 +58,9 @@ def _united(a: Value, b: Value) -> Answer:
     if a.unit is None and b.unit is None:
         return _shaped(a, b)
     with_unit, other = (a, b) if a.unit is not None else (b, a)
+    spelled = _letter_unit(other)
+    if spelled is not None and with_unit.unit is not None and spelled.unit is not None and spelled.unit[0] == with_unit.unit[0]:
+        return _united(with_unit, spelled)
     first = _shaped(with_unit.bare(), other)
     if first[0] is Verdict.YES:
         return first[0], "the unit stands on one side only"
@@ -65,6 +69,16 @@ def _united(a: Value, b: Value) -> Answer:
         if verdict[0] is Verdict.YES:
             return verdict[0], f"read as {key(reading)}"
     return first
+
+
+def _letter_unit(value: Value) -> Value | None:
+    """``5m``, read as a product, as a quantity in metres; None where no unit has that letter."""
+    if value.kind != "expr" or len(value.poly) != 1:
+        return None
+    ((monomial, coefficient),) = value.poly
+    if len(monomial) != 1 or monomial[0][0][0] != "s" or monomial[0][1] != 1 or str(monomial[0][0][1]).lower() not in UNITS:
+        return None
+    return replace(expression(nf.constant(coefficient)), unit=read_unit(str(monomial[0][0][1])))
 
 
 def other_readings(value: Value) -> list[Value]:
@@ -178,7 +192,9 @@ def _decimals(a: Value, b: Value) -> Answer:
         return Verdict.NO, "a short decimal is exact"
     from ttrlab.grading.numeric import Unknown, has_symbol, value
 
-    written = nf.as_rational(dict(decimal.poly))
+    written, fraction = nf.as_rational(dict(decimal.poly)), nf.as_rational(dict(other.poly))
+    if fraction is not None and not _repeats(fraction):
+        return Verdict.NO, "a number with a finite decimal is written exactly"
     if written is None or has_symbol(dict(other.poly)):
         return verdict
     try:
@@ -188,6 +204,15 @@ def _decimals(a: Value, b: Value) -> Answer:
     last_place = Fraction(1, _point_scale(written))
     close = abs(exact - written.numerator / value({nf.ONE: Fraction(written.denominator)})) < float(last_place)
     return (Verdict.YES, f"the decimal agrees to its {decimal.digits} digits") if close else verdict
+
+
+def _repeats(fraction: Fraction) -> bool:
+    """Whether the decimal of a fraction never ends."""
+    rest = fraction.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    return rest != 1
 
 
 def _point_scale(written: Fraction) -> int:

@@ -43,7 +43,9 @@ def _poly(context: Any, frozen: Frozen, point: int) -> Any:
     for monomial, coefficient in frozen:
         term = context.mpf(coefficient.numerator) / coefficient.denominator
         for name, exponent in monomial:
-            term = term * _power(context, _generator(context, name, point), context.mpf(exponent.numerator) / exponent.denominator, exponent)
+            term = term * _power(
+                context, _generator(context, name, point), context.mpf(exponent.numerator) / exponent.denominator, exponent
+            )
         total = total + term
         largest = max(largest, abs(term))
     return total if abs(total) > largest * context.mpf(10) ** (5 - DIGITS) else context.mpf(0)

@@ -146,7 +146,11 @@ class Parser(Primary):
     def phrase(self) -> str:
         """Everything up to the end of the clause, as text."""
         parts = []
-        while self.peek() is not None and self.peek_text() not in CLAUSE_ENDS and (self.peek_kind() == "word" or self.peek_text() not in RELATIONS):
+        while (
+            self.peek() is not None
+            and self.peek_text() not in CLAUSE_ENDS
+            and (self.peek_kind() == "word" or self.peek_text() not in RELATIONS)
+        ):
             parts.append(self.next().text)
         return " ".join(parts)
 

@@ -29,7 +29,9 @@ def _rational_exponent(base: Poly, r: Fraction) -> Poly:
             raise Refused("a division by zero")
         return {}
     if r < 0:
-        return _rational_exponent(nf.inverse(base), -r) if len(base) == 1 or r.denominator == 1 else nf.inverse(_rational_exponent(base, -r))
+        return (
+            _rational_exponent(nf.inverse(base), -r) if len(base) == 1 or r.denominator == 1 else nf.inverse(_rational_exponent(base, -r))
+        )
     if len(base) == 1:
         return _single_term(base, r)
     if r.denominator == 1 and r <= MAX_EXPAND and len(base) ** min(int(r), 8) <= MAX_TERMS * 8:

@@ -24,8 +24,9 @@ def _name(node: Node) -> str:
         return "(" + ", ".join(a.text for a in node.args) + ")"
     if node.kind == "func" and node.text.startswith("apply ") and all(a.kind == "sym" for a in node.args):
         return node.text[6:]
-    if node.kind == "mul" and node.args[0].kind == "sym" and node.args[0].text.isupper() and node.args[1].kind == "sym":
-        return node.args[0].text + node.args[1].text if node.args[1].text.isupper() else ""
+    if node.kind == "mul" and node.args[1].kind == "sym" and node.args[1].text.isupper():
+        head = _name(node.args[0])
+        return head + node.args[1].text if head.isupper() else ""
     return ""
 
 

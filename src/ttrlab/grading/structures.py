@@ -251,7 +251,9 @@ class Structures:
             token = self.peek()
             if self.take("/"):
                 value = Node("div", (value, self.factor()))
-            elif token is not None and (token.kind in ("symbol", "number") or token.text in ("pi", "theta", "alpha", "beta", "frac", "sqrt")):
+            elif token is not None and (
+                token.kind in ("symbol", "number") or token.text in ("pi", "theta", "alpha", "beta", "frac", "sqrt")
+            ):
                 value = Node("mul", (value, self.factor()))
             else:
                 break

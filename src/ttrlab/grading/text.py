@@ -44,7 +44,9 @@ _NAMES = {
     "mod": "\\mod ", "ast": "*", "dots": "\\ldots ", "ldots": "\\ldots ", "cdots": "\\ldots ", "vert": "|", "mid": "|", "lvert": "|",
     "rvert": "|", "degree": "^\\circ ", "colon": ":", "minus": "-", "infin": "\\infty ", "cot": "\\cot ", "middot": "*",
 }  # fmt: skip
-_WRAPPERS = re.compile(r"\\(?:mathbf|mathit|mathsf|mathtt|boldsymbol|bm|mathcal|displaylines|emph|underline|ensuremath|boxed|fbox|hbox|vec|mathord)(?=\s*\{)")
+_WRAPPERS = re.compile(
+    r"\\(?:mathbf|mathit|mathsf|mathtt|boldsymbol|bm|mathcal|displaylines|emph|underline|ensuremath|boxed|fbox|hbox|vec|mathord)(?=\s*\{)"
+)
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\s?(?:\{,\}\s?(?:\\!)?|,\s?\\!|\\!,|\u00a0|\u202f|\u2009)\s?\d{3}(?!\d))+)")
 _PLAIN_THOUSANDS = re.compile(r"^([^\d(\[{]*)(\d{1,3}(?:,\d{3})+)(?![\d,])")
 _SPACED_THOUSANDS = re.compile(r"^([-+]?)([1-9]\d{0,2}(?: \d{3})+)(?![\d ]*[/\d,])")
@@ -81,7 +83,7 @@ def spell(answer: str) -> str:
     text = text.replace("\\!", "").replace("\\%", "%").replace("**", "^" if re.search(r"\w\*\*[\w({]", text) else "")
     text = _LAYOUT.sub(" ", text)
     text = _SPACES.sub(" ", text)
-    text = _WRAPPERS.sub(" ", text)
+    text = re.sub(r"\\(?:angle|measuredangle|triangle)(?![A-Za-z])", " ", _WRAPPERS.sub(" ", text))
     text = _RENAMED.sub(lambda m: _NAMES[m[1]], text)
     text = re.sub(r"(?<=[)\]}]) ?U ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
     text = _PLAIN_THOUSANDS.sub(lambda m: m[1] + m[2].replace(",", ""), text)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from ttrlab.grading.limits import MAX_TOKENS, Refused
 
-TEXT_COMMANDS = frozenset(("text", "mathrm", "mbox", "textbf", "textit", "textrm", "operatorname", "textsf", "texttt", "mathop", "textnormal"))
+TEXT_COMMANDS = frozenset(
+    ("text", "mathrm", "mbox", "textbf", "textit", "textrm", "operatorname", "textsf", "texttt", "mathop", "textnormal")
+)
 FUNCTIONS = frozenset(
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh log ln lg exp sqrt gcd lcm max min det arg Re Im "
     "abs floor ceil asin acos atan deg".split()
@@ -41,7 +43,28 @@ def is_product(run: str) -> bool:
     if not run.isascii():
         return False
     if len(run) == 2:
-        return run.lower() not in {"no", "is", "or", "up", "to", "an", "us", "am", "pm", "ok", "we", "so", "if", "at", "on", "he", "me", "it", "of", "in"}
+        return run.lower() not in {
+            "no",
+            "is",
+            "or",
+            "up",
+            "to",
+            "an",
+            "us",
+            "am",
+            "pm",
+            "ok",
+            "we",
+            "so",
+            "if",
+            "at",
+            "on",
+            "he",
+            "me",
+            "it",
+            "of",
+            "in",
+        }
     alphabetical = all(ord(b) - ord(a) == 1 for a, b in zip(run, run[1:], strict=False))
     vowels = sum(c in "aeiouyAEIOUY" for c in run)
     return len(run) <= 4 and (alphabetical or vowels == 0 or (run[0].islower() and set(run) <= set("xyzabcpqrstmnk") and vowels <= 1))
@@ -126,7 +149,13 @@ def _letters(run: str, spaced: bool) -> list[Token]:
     if len(run) == 1:
         return [Token("symbol", run, spaced)]
     if run in NAMES or run.lower() in {"infinity", "and", "or"}:
-        return [Token("command", {"infinity": "infty", "inf": "infty", "oo": "infty"}.get(run.lower(), run if run in NAMES else run.lower()), spaced)]
+        return [
+            Token(
+                "command",
+                {"infinity": "infty", "inf": "infty", "oo": "infty"}.get(run.lower(), run if run in NAMES else run.lower()),
+                spaced,
+            )
+        ]
     if run in UNIT_WORDS:
         return [Token("word", run, spaced)]
     for name in ("arcsin", "arccos", "arctan", "sqrt", "sin", "cos", "tan", "cot", "log", "ln", "pi"):
