@@ -9,6 +9,7 @@ rule adapt:
     input:
         questions=f"{RESULTS}/data/{{benchmark}}/questions.jsonl",
         model=of_name(JOBS.weight_files, "model"),
+        judge=of_cell(JOBS.judge_files),
     output:
         manifest=f"{CELLS}/adapt/manifest.json",
     log:
@@ -18,10 +19,11 @@ rule adapt:
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
+        judge=of_cell(JOBS.judge_weights),
         out=f"{CELLS}/adapt",
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
-        " --model {params.model:q} --out {params.out:q} 2> {log:q}"
+        " --model {params.model:q} --judge {params.judge:q} --out {params.out:q} 2> {log:q}"
 
 
 rule adapt_with_gold:

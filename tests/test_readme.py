@@ -10,9 +10,7 @@ from tests.workflow.world import ROOT, environment
 from ttrlab.cli import build_parser, dispatch
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-COMMANDS = [
-    line.strip() for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()
-]
+COMMANDS = [line.strip() for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines() if line.strip()]
 
 
 def run(*command):

@@ -86,6 +86,7 @@ def test_a_study_that_cannot_run_is_refused_with_the_key(plan_of, change, culpri
         ({"reward": {"rule": "majority"}, "gold": True}, "no rule of this method reads it"),
         ({"reward": {"rule": "majority", "kapa": 1}}, r"reward\.majority\.kapa"),
         ({"reward": {"rule": "majorty"}}, "majorty"),
+        ({"reward": {"rule": "majority"}, "judge": {"model": "tiny"}}, "judge: given, but no rule of this method asks one"),
     ],
 )
 def test_a_method_that_makes_no_sense_is_refused_with_file_and_key(plan_of, method, culprit):
@@ -123,3 +124,17 @@ def test_base_has_no_adaptation(plan_of):
 def test_an_override_changes_only_what_it_sets():
     changed = overridden(Training(), TrainingOverride(votes=128), None, TrainingOverride(train=16))
     assert (changed.votes, changed.train, changed.batch) == (128, 16, Training().batch)
+
+
+def test_a_rule_that_asks_a_judge_is_refused_without_one_and_brings_its_model(plan_of):
+    methods = {**CATALOGUE["methods"], "truer": {"reward": {"rule": "truer"}}}
+    with pytest.raises(ValueError, match=r"methods\.truer: rule 'truer' needs a judge"):
+        plan_of({"methods": ["truer"]}, methods=methods)
+    methods["truer"]["judge"] = {"model": "cool"}
+    plan = plan_of({"methods": ["truer"], "models": ["tiny"]}, methods=methods)
+    spec = adapt_spec(plan, Cell("tiny", "small", "truer", 0))
+    assert spec.judge is not None
+    assert spec.judge.revision == "main"
+    methods["truer"]["judge"] = {"model": "huge"}
+    with pytest.raises(ValueError, match="unknown name 'huge'"):
+        plan_of({"methods": ["truer"]}, methods=methods)

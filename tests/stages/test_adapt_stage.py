@@ -13,9 +13,10 @@ from tests.engines.tiny import save_model
 from tests.workflow.world import artefacts, environment
 from ttrlab.benchmarks import Loaded, write_benchmark
 from ttrlab.config.catalogue import PromptStyle
+from ttrlab.config.judge import JudgeConfig, JudgeLimits
 from ttrlab.config.settings import Sampling, Training
-from ttrlab.config.specs import AdaptSpec
-from ttrlab.rewards import Majority, Oracle
+from ttrlab.config.specs import AdaptSpec, JudgeSpec
+from ttrlab.rewards import Majority, Oracle, Truer
 from ttrlab.types import Question
 
 SPEC = AdaptSpec(
@@ -24,6 +25,7 @@ SPEC = AdaptSpec(
     sampling=Sampling(max_new_tokens=8, max_prompt_tokens=32),
     training=Training(votes=4, train=4, batch=3, episodes=20, checkpoint_every=15, kl_coefficient=0.01, learning_rate=1e-3),
 )  # fmt: skip
+LIMITS = JudgeLimits(input_tokens=4096, output_tokens=8, context_tokens=4104)
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +134,7 @@ def test_another_spec_starts_anew_and_keeps_what_was_there(world):
         ({"rows": 7}, (), "6 questions, but the benchmark entry states rows: 7"),
         ({}, ("--gold", "gold.jsonl"), "rule 'majority' must not get --gold"),
         ({"rule": Oracle()}, (), "rule 'oracle' needs --gold"),
+        ({"rule": Truer()}, (), "rule 'truer' needs a judge"),
         ({"engine": "vllm"}, (), "engine 'vllm' does not adapt"),
     ],
 )
@@ -140,3 +143,14 @@ def test_misuse_is_one_line_that_names_the_culprit(world, tmp_path, change, more
     assert done.returncode == 1
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_with_a_judge_in_its_process_abstains_where_there_is_nothing_to_accept(world, tmp_path):
+    """The random model writes no boxed answer, so the cascade has no candidate: every question abstains, and says so."""
+    judge = JudgeSpec(config=JudgeConfig(model="tiny", limits=LIMITS), prompt=SPEC.prompt, revision=None)
+    short = SPEC.training.model_copy(update={"episodes": 1})
+    spec = SPEC.model_copy(update={"rule": Truer(), "judge": judge, "training": short})
+    done = run(world, tmp_path / "out", spec, "--judge", str(world / "tiny"))
+    assert done.returncode == 0, done.stderr
+    records = [json.loads(line) for line in (tmp_path / "out" / "steps.jsonl").read_text().splitlines()]
+    assert [(record["abstained_share"], record["unparsed_share"]) for record in records] == [(1.0, 1.0), (1.0, 1.0)]

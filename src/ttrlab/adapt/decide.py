@@ -42,7 +42,7 @@ def decide(rule: Rule, groups: Sequence[RolloutGroup], judge: Judge | None = Non
     is none.
     """
     groups = list(groups)
-    if {"judge_score", "judge_fits"} & set(rule.needs):
+    if rule.needs_judge:
         if judge is None:
             raise ValueError(f"rule {rule.rule!r} asks for a judge, and this run has none")
         groups = [_with_eligibility(group, judge) for group in groups]

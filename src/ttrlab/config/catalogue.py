@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
+from ttrlab.config.judge import JudgeConfig
 from ttrlab.config.lab import LabBenchmark, LabModel
 from ttrlab.config.settings import Frozen, SamplingOverride, TrainingOverride
 from ttrlab.rewards import RewardRule
@@ -162,11 +163,13 @@ Benchmark = Annotated[HubBenchmark | PathBenchmark | GeneratedBenchmark, Field(d
 class Method(Frozen):
     """A method: a reward rule, and the settings that it changes. No ``reward``: the model as it is, without adaptation.
 
-    ``gold: true`` is the oracle's alone; a rule that asks for gold in a method that does not say so is refused.
+    ``gold: true`` is the oracle's alone; a rule that asks for gold in a method that does not say so is refused. ``judge``: who scores the
+    roll-outs that the rule asks about.
     """
 
     reward: RewardRule | None = None
     gold: bool = False
+    judge: JudgeConfig | None = None
     training: TrainingOverride | None = None
     sampling: SamplingOverride | None = None
 
@@ -177,6 +180,8 @@ class Method(Frozen):
             raise ValueError(f"reward: rule {self.reward.rule!r} asks for gold, but the method does not say gold: true")  # type: ignore[union-attr]
         if self.gold and not asks:
             raise ValueError("gold: true, but no rule of this method reads it")
+        if self.judge is not None and (self.reward is None or not self.reward.needs_judge):
+            raise ValueError("judge: given, but no rule of this method asks one")
         return self
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from ttrlab.config.catalogue import AnswerKind, Benchmark, LabPolicy, Model, PromptStyle
+from ttrlab.config.judge import JudgeConfig
 from ttrlab.config.settings import Frozen, Sampling, Training
 from ttrlab.config.study import Cell, Plan
 from ttrlab.rewards import RewardRule
@@ -26,6 +27,14 @@ class PretrainSpec(Frozen):
     model: LabPolicy
 
 
+class JudgeSpec(Frozen):
+    """The judge of an adaptation, with what its model's catalogue entry says."""
+
+    config: JudgeConfig
+    prompt: PromptStyle
+    revision: str | None
+
+
 class AdaptSpec(Frozen):
     """Adapt one model to one benchmark by one method with one seed. Nothing in it, or reachable from it, is gold."""
 
@@ -41,6 +50,7 @@ class AdaptSpec(Frozen):
     rule: RewardRule
     sampling: Sampling
     training: Training
+    judge: JudgeSpec | None = None
 
 
 class EvaluateSpec(Frozen):
@@ -99,7 +109,16 @@ def adapt_spec(plan: Plan, cell: Cell) -> AdaptSpec:
         rule=rule,
         sampling=plan.sampling(cell),
         training=plan.training(cell),
+        judge=judge_spec(plan, plan.method(cell).judge),
     )
+
+
+def judge_spec(plan: Plan, judge: JudgeConfig | None) -> JudgeSpec | None:
+    """A method's judge with its model's prompt style and revision; None without one."""
+    if judge is None:
+        return None
+    model = plan.catalogue.models[judge.model]
+    return JudgeSpec(config=judge, prompt=model.prompt, revision=revision(model))
 
 
 def evaluate_spec(plan: Plan, cell: Cell, steps: tuple[int, ...], endpoint: bool) -> EvaluateSpec:

@@ -123,6 +123,14 @@ class Plan(Frozen):
         named += [("benchmarks", benchmark) for _, benchmark in study.model_benchmarks]
         named += [("methods", method) for method in study.methods]
         named += [(kind, name) for i in study.settings for kind, name in i.when.names()]
+        for name in study.methods:
+            method = catalogue.methods.get(name)
+            if method is not None and method.reward is not None and method.reward.needs_judge:
+                if method.judge is None:
+                    raise ValueError(f"methods.{name}: rule {method.reward.rule!r} needs a judge, and the method has no judge: entry")
+                if method.judge.trained:
+                    raise ValueError(f"methods.{name}.judge.rectifier: the workflow does not train rectifiers yet; name a trained model")
+                named.append(("models", method.judge.model))
         known: dict[str, Collection[str]] = {
             "models": catalogue.models,
             "benchmarks": catalogue.benchmarks,
@@ -210,6 +218,8 @@ def make_plan(raw: Mapping[str, object], catalogue_folder: Path) -> Plan:
     mentioned = {pair for setting in study.settings for pair in setting.when.names()}
     models |= {name for kind, name in mentioned if kind == "models"}
     benchmarks |= {name for kind, name in mentioned if kind == "benchmarks"}
+    judges = [catalogue.methods[name].judge for name in study.methods]
+    models |= {judge.model for judge in judges if judge is not None}
     methods = set(study.methods) | {name for kind, name in mentioned if kind == "methods"}
     return Plan(
         study=study,

@@ -37,6 +37,9 @@ class Sampler(Protocol):
         question whose prompt is longer than ``sampling.max_prompt_tokens``.
         """
 
+    def prompt_tokens(self, text: str) -> int:
+        """Tokens of a user turn once it is a prompt."""
+
 
 class Trainer(Protocol):
     """Updates a policy by GRPO and keeps its state."""

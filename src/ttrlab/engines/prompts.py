@@ -1,5 +1,6 @@
 """From a question to prompt tokens: the model's tokenizer and, unless the prompt style is plain, its chat template."""
 
+import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -31,6 +32,10 @@ class Prompter:
         if len(ids) > longest:
             raise ValueError(f"question {question.id!r}: the prompt has {len(ids)} tokens, max_prompt_tokens is {longest}")
         return list(ids)
+
+    def count(self, text: str) -> int:
+        """Tokens of a user turn once it is a prompt."""
+        return len(self.tokens(Question("count", text), sys.maxsize))
 
     def text(self, ids: Sequence[int]) -> str:
         """The text of response tokens, special tokens left out."""

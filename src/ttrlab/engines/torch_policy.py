@@ -90,8 +90,8 @@ class TorchPolicy:
         )
 
     def prompt_tokens(self, text: str) -> int:
-        """Tokens of a user turn once it is a prompt."""
-        return len(self.prompter.tokens(Question("count", text), 1 << 30))
+        """See ``Sampler``."""
+        return self.prompter.count(text)
 
     def update(self, groups: Sequence[TrainingGroup], temperature: float) -> Mapping[str, float]:
         """See ``Trainer``. Log-probs are those of the sampling distribution (logits / temperature), as in verl.

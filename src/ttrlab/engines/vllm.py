@@ -80,6 +80,10 @@ class VllmSampler:
             step_ends=self.prompter.steps(ids),
         )
 
+    def prompt_tokens(self, text: str) -> int:
+        """See ``Sampler``."""
+        return self.prompter.count(text)
+
     def reload(self, folder: Path) -> None:
         """Continue with the weights in ``folder``; what was cached of the old ones is dropped."""
         self.engine.collective_rpc("reload_weights", kwargs={"weights_path": str(folder)})

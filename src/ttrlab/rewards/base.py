@@ -32,6 +32,11 @@ class Rule(BaseModel, ABC):
         """True for the oracle alone: it reads ``correct``."""
         return "correct" in self.needs
 
+    @property
+    def needs_judge(self) -> bool:
+        """True for rules that ask a judge about roll-outs."""
+        return bool({"judge_score", "judge_fits"} & set(self.needs))
+
     def requests(self, group: RolloutGroup) -> tuple[int, ...]:
         """Indices of the roll-outs that a judge must score before the rule can be called; () when nothing is missing.
 

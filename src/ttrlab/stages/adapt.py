@@ -1,6 +1,7 @@
 """Adapt one policy to one benchmark's questions. Reads gold only when ``--gold`` is given, which the workflow does for the oracle."""
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
@@ -9,13 +10,18 @@ from tqdm import tqdm
 from ttrlab.adapt.loop import adapt
 from ttrlab.adapt.schedule import checkpoint_steps, total_steps, total_updates
 from ttrlab.benchmarks import read_questions
+from ttrlab.config.catalogue import PromptStyle
 from ttrlab.config.specs import AdaptSpec
-from ttrlab.engines import ENGINES, open_policy
-from ttrlab.files import exclusive, read_json, sha256
+from ttrlab.engines import ENGINES, open_policy, open_sampler
+from ttrlab.engines.base import Sampler
+from ttrlab.files import HASHES, digest, exclusive, read_json, sha256
 from ttrlab.provenance import write_manifest
+from ttrlab.rectifier.homes import open_judge
+from ttrlab.rectifier.judge import CountTokens, Judge
 from ttrlab.stages import rundir
 from ttrlab.stages.command import parse, read_spec, run
 from ttrlab.stages.gold import grader
+from ttrlab.types import Question
 
 
 class StopRequest:
@@ -30,9 +36,29 @@ class StopRequest:
         self.name = signal.Signals(number).name
 
 
+def judge_of(spec: AdaptSpec, weights: str, questions: Sequence[Question], folder: Path) -> Judge:
+    """The judge of a spec, behind a cache in the run's folder so that a redone step asks nothing twice."""
+    assert spec.judge is not None
+    settings = spec.judge
+
+    def load(style: PromptStyle) -> tuple[Sampler, CountTokens]:
+        sampler = open_sampler(spec.engine, weights, settings.revision, style, "math")
+        return sampler, sampler.prompt_tokens
+
+    texts = {question.id: question.prompt for question in questions}
+    identity = model_identity(weights)
+    return open_judge(settings.config, digest(identity), settings.prompt, load, texts, folder / "judgements.jsonl")
+
+
+def model_identity(weights: str) -> object:
+    """What a model is known by: the hashes of its files where they are recorded, otherwise its name."""
+    recorded = Path(weights) / HASHES
+    return read_json(recorded) if recorded.is_file() else weights
+
+
 def main() -> None:
     """Run or resume an adaptation in ``--out``; the manifest there is written last."""
-    arguments = parse(__doc__, "questions", "model", "out", optional=("gold",))
+    arguments = parse(__doc__, "questions", "model", "out", optional=("gold", "judge"))
     spec = read_spec(AdaptSpec, arguments.spec)
     folder, questions_file = Path(arguments.out), Path(arguments.questions)
     questions = read_questions(questions_file)
@@ -40,20 +66,24 @@ def main() -> None:
         raise ValueError(f"{questions_file}: {len(questions)} questions, but the benchmark entry states rows: {spec.rows}")
     if bool(arguments.gold) != spec.rule.needs_gold:
         raise ValueError(f"rule {spec.rule.rule!r} {'needs' if spec.rule.needs_gold else 'must not get'} --gold")
+    if spec.rule.needs_judge and spec.judge is None:
+        raise ValueError(f"rule {spec.rule.rule!r} needs a judge, and the spec has none")
     stop = StopRequest()
     with exclusive(folder.parent / f".{folder.name}.lock"):
-        model_hash = (
-            read_json(Path(arguments.model) / "hashes.json")
-            if Path(arguments.model).is_dir() and (Path(arguments.model) / "hashes.json").is_file()
-            else arguments.model
-        )
-        rundir.begin(folder, {"spec": spec.model_dump(mode="json"), "questions": sha256(questions_file), "model": model_hash})
+        identity = {
+            "spec": spec.model_dump(mode="json"),
+            "questions": sha256(questions_file),
+            "model": model_identity(arguments.model),
+            "judge": model_identity(arguments.judge) if spec.judge else None,
+        }
+        rundir.begin(folder, identity)
         updates = total_updates(spec.rows, spec.training)
         policy = open_policy(spec.engine, arguments.model, spec.revision, spec.prompt, spec.kind, spec.training, updates, spec.seed)
         done, last = rundir.resume(folder, policy), total_steps(spec.rows, spec.training)
         keep = set(checkpoint_steps(spec.rows, spec.training))
         grade = grader(Path(arguments.gold)) if arguments.gold else None
-        steps = adapt(spec, questions, policy, ENGINES[spec.engine].token_stats, done, grade=grade)
+        judge = judge_of(spec, arguments.judge, questions, folder) if spec.judge else None
+        steps = adapt(spec, questions, policy, ENGINES[spec.engine].token_stats, done, judge, grade)
         for step in tqdm(steps, initial=done, total=last, unit="step", disable=None, desc=spec.method):
             rundir.write_step(folder, step, (step.number - 1) % spec.training.store_rollouts_every == 0 or step.number == last)
             if step.number in keep:
