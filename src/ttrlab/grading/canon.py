@@ -207,7 +207,7 @@ def _sequence(node: Node) -> Value:
 
 
 def _set(node: Node) -> Value:
-    unique = {value: None for value in _flat(node.args)}
+    unique = dict.fromkeys(_flat(node.args))
     if len(unique) == 1 and next(iter(unique)).kind == "region":
         return next(iter(unique)).bare()
     return Value("set", tuple(unique)) if unique else Value("empty")

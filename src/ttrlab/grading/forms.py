@@ -6,10 +6,30 @@ from ttrlab.grading.normal import constant
 from ttrlab.grading.regions import MINUS, PLUS, interval
 from ttrlab.grading.values import Value, expression
 
-_MONTHS = "january february march april may june july august september october november december".split()
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
+_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+_SMALL = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
 _TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 NUMBER_WORDS = {word: n for n, word in enumerate(_SMALL)} | _TENS
 _TENS_UNITS = {**_TENS, "twenty": 20}
@@ -82,7 +102,7 @@ def _date(words: str) -> Value | None:
 
 def _base(words: str) -> Value | None:
     match = _BASE.fullmatch(words)
-    if not match or not any(c.isdigit() for c in match[1]) and len(match[1]) < 2:
+    if not match or (not any(c.isdigit() for c in match[1]) and len(match[1]) < 2):
         return None
     base = NUMBER_WORDS.get(match[2].lower(), int(match[2]) if match[2].isdigit() and len(match[2]) < 4 else 0)
     digits = match[1].upper().lstrip("0") or "0"

@@ -103,9 +103,8 @@ def inverse_trigonometric(name: str, argument: Poly) -> Poly:
                 low <= turn <= high
                 and not (direct in ("tan", "sec") and abs(turn) == nf.HALF)
                 and not (direct in ("cot", "csc") and turn % 1 == 0)
-            ):
-                if trigonometric(direct, nf.multiply(nf.constant(turn), nf.generator(nf.PI))) == argument:
-                    return nf.multiply(nf.constant(turn), nf.generator(nf.PI))
+            ) and trigonometric(direct, nf.multiply(nf.constant(turn), nf.generator(nf.PI))) == argument:
+                return nf.multiply(nf.constant(turn), nf.generator(nf.PI))
     return nf.generator(("f", name, nf.freeze(argument)))
 
 

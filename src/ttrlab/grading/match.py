@@ -7,8 +7,8 @@ from fractions import Fraction
 from ttrlab.grading import normal as nf
 from ttrlab.grading import regions
 from ttrlab.grading.leaves import same_expression
-from ttrlab.grading.relations import equation
 from ttrlab.grading.limits import Refused
+from ttrlab.grading.relations import equation
 from ttrlab.grading.units import UNITS, read_unit
 from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key
 from ttrlab.grading.verdict import Verdict
@@ -154,7 +154,7 @@ def _same_kind(a: Value, b: Value) -> Answer:
         return _ratios(a, b)
     if a.text != b.text and a.kind != "list":
         return Verdict.NO, f"{a.kind} {a.text} and {b.text} differ" if a.kind in ("word", "base") else f"different {a.kind}s"
-    if a.kind == "date" or not a.items and not b.items:
+    if a.kind == "date" or (not a.items and not b.items):
         return (Verdict.YES, "same") if a.text == b.text else (Verdict.NO, f"different {a.kind}s")
     if a.kind in UNORDERED:
         return _unordered(a.items, b.items)

@@ -77,6 +77,8 @@ def _generator(context: Any, name: Generator, point: int) -> Any:
         return +context.pi
     if kind == "e":
         return +context.e
+    if kind == "inf":
+        raise Unknown("infinity")
     if kind == "s":
         return symbol_value(context, rest[0], point)
     if kind == "q":

@@ -56,7 +56,7 @@ class Parser(Primary):
         operands, signs = [self.set_value()], []
         while self.peek() is not None:
             sign = RELATIONS.get(self.peek_text()) if self.peek_kind() != "symbol" else None
-            if self.ratio_word() or sign is None and self.peek_text() == ":" and not self.in_set:
+            if self.ratio_word() or (sign is None and self.peek_text() == ":" and not self.in_set):
                 sign = ":"
             if sign is None:
                 break
@@ -123,6 +123,8 @@ class Parser(Primary):
             value = Node("mul", (value, number(SCALES[self.next().text.lower()])))
         if self.ratio_word():
             return Node("quantity", (value,), unit) if unit else value
+        if self.letter_unit():
+            unit = self.next().text
         if self.peek_kind() == "word" or (self.peek_kind() == "mark" and self.peek_text() == "/" and unit):
             if self.peek_text().lower() == "base":
                 self.at += 1
@@ -130,6 +132,20 @@ class Parser(Primary):
             text = self.phrase()
             unit = unit if unit in ("percent", "dollar") else (unit + " " + text).strip()
         return Node("quantity", (value,), unit) if unit else value
+
+    def letter_unit(self) -> bool:
+        """Whether the clause is a number, a space and one of m, g, s, L: then the letter is a unit."""
+        token, after = self.peek(), self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
+        if (
+            token is None
+            or token.kind != "symbol"
+            or token.text not in "mgsL"
+            or not token.spaced
+            or self.tokens[self.at - 1].kind != "number"
+        ):
+            return False
+        before = self.tokens[self.at - 2].text if self.at > 1 else ","
+        return (before in CLAUSE_ENDS or before in ("=", "-")) and (after is None or after.text in CLAUSE_ENDS)
 
     def ratio_word(self) -> bool:
         """Whether ``to`` and a number follow, as in "2 to 5"."""
@@ -207,7 +223,7 @@ class Parser(Primary):
                 value = Node("mul", (value, self.signed_factor()))
             elif self.take("/"):
                 value = Node("div", (value, self.signed_factor()))
-            elif self.starts_factor():
+            elif self.starts_factor() and not self.letter_unit():
                 value = self.juxtapose(value)
             else:
                 return value

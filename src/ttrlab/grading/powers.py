@@ -75,7 +75,7 @@ def _single_term(base: Poly, r: Fraction) -> Poly:
     if coefficient < 0:
         result = nf.multiply(result, _minus_one(r))
     for name, n in monomial:
-        if name[0] in POSITIVE or r.denominator == 1 or n == 1 and name != nf.I:
+        if name[0] in POSITIVE or r.denominator == 1 or (n == 1 and name != nf.I):
             result = nf.multiply(result, nf.reduced((), ((name, n * r),), Fraction(1)))
         elif n.denominator == 1 and n % 2 == 0 and r == nf.HALF:
             inner = nf.generator(name, n / 2)

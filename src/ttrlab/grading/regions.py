@@ -1,5 +1,6 @@
 """Sets of real numbers: unions of intervals and points, brought to one form by a sweep over their end points."""
 
+import itertools
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -13,7 +14,7 @@ MINUS = expression({((INFINITY, Fraction(1)),): Fraction(-1)})
 def bound(end: Value) -> float | None:
     """Where an end point lies on the real line, or None when that is not known."""
     poly = dict(end.poly)
-    if end.kind != "expr" or end.bare() != end and end.unit is None:
+    if end.kind != "expr" or (end.bare() != end and end.unit is None):
         return None
     if end.poly in (PLUS.poly, MINUS.poly):
         return float("inf") if end.poly == PLUS.poly else float("-inf")
@@ -42,7 +43,8 @@ def _covers(parts: tuple[Value, ...], low: float, high: float) -> bool:
     """Whether the parts hold the open gap between two neighbours, or the point where low = high."""
     for part in parts:
         start, stop = bound(part.items[0]), bound(part.items[1])
-        assert start is not None and stop is not None
+        assert start is not None
+        assert stop is not None
         if low < high:
             if start <= low and high <= stop:
                 return True
@@ -65,7 +67,7 @@ def combine(a: Value, b: Value, keep: Callable[[bool, bool], bool]) -> Value | N
             ends.setdefault(place, end)
     places = sorted(ends)
     cells: list[tuple[float, float]] = []
-    for low, high in zip(places, places[1:], strict=False):
+    for low, high in itertools.pairwise(places):
         cells += [(low, low)] * (low != float("-inf")) + [(low, high)]
     held = [cell for cell in cells if keep(_covers(left, *cell), _covers(right, *cell))]
     return _joined(held, ends)

@@ -6,7 +6,24 @@ from ttrlab.grading.tokens import Token
 from ttrlab.grading.tree import Node, number
 
 STARTERS = frozenset(
-    "frac binom sqrt cbrt fourthroot pi e i infty emptyset mathbb lfloor lceil langle begin overline".split()
+    [
+        "frac",
+        "binom",
+        "sqrt",
+        "cbrt",
+        "fourthroot",
+        "pi",
+        "e",
+        "i",
+        "infty",
+        "emptyset",
+        "mathbb",
+        "lfloor",
+        "lceil",
+        "langle",
+        "begin",
+        "overline",
+    ]
 )  # commands that may start a factor, beside functions and Greek letters
 
 

@@ -1,10 +1,12 @@
 """Proof that two expressions with the same values are equal, by a worker."""
 
+import json
 from fractions import Fraction
 
+from ttrlab.grading.cache import current
 from ttrlab.grading.normal import Frozen
 from ttrlab.grading.verdict import Verdict
-from ttrlab.grading.workers import ask_json
+from ttrlab.grading.workers import pool
 
 _VERDICTS = {"yes": (Verdict.YES, "proved symbolically"), "no": (Verdict.NO, "disproved symbolically")}
 
@@ -22,7 +24,15 @@ def plain(value: object) -> object:
 
 def prove(a: Frozen, b: Frozen) -> tuple[Verdict, str]:
     """YES or NO where a proof is found, else UNDECIDED. LateError past the time limit."""
-    answer = ask_json({"a": plain(a), "b": plain(b)})
+    question = json.dumps({"a": plain(a), "b": plain(b)})
+    cache = current()
+    stored = cache.get(question) if cache is not None else None
+    if stored is not None:
+        return stored
+    answer = pool().ask(question)
     if answer is None:
         raise LateError("no proof within the time limit")
-    return _VERDICTS.get(str(answer), (Verdict.UNDECIDED, "equal at fixed points, without a proof"))
+    verdict = _VERDICTS.get(json.loads(answer), (Verdict.UNDECIDED, "equal at fixed points, without a proof"))
+    if cache is not None:
+        cache.put(question, verdict)
+    return verdict

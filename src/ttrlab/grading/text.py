@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+from ttrlab.grading.boxes import last_box
+
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣʸ", "0123456789+-()nixy", strict=True))
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙₐₓᵢ", "0123456789+-naxi", strict=True))
 _CHARACTERS = {
@@ -20,10 +22,40 @@ _CHARACTERS = {
 _GREEK = dict(
     zip(
         "αβγδεζηθικλμνξρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
-        (
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "
-            "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-        ).split(),
+        [
+            "alpha",
+            "beta",
+            "gamma",
+            "delta",
+            "epsilon",
+            "zeta",
+            "eta",
+            "theta",
+            "iota",
+            "kappa",
+            "lambda",
+            "mu",
+            "nu",
+            "xi",
+            "rho",
+            "sigma",
+            "tau",
+            "upsilon",
+            "phi",
+            "chi",
+            "psi",
+            "omega",
+            "Gamma",
+            "Delta",
+            "Theta",
+            "Lambda",
+            "Xi",
+            "Pi",
+            "Sigma",
+            "Phi",
+            "Psi",
+            "Omega",
+        ],
         strict=True,
     )
 )
@@ -47,7 +79,7 @@ _NAMES = {
 _WRAPPERS = re.compile(
     r"\\(?:mathbf|mathit|mathsf|mathtt|boldsymbol|bm|mathcal|displaylines|emph|underline|ensuremath|boxed|fbox|hbox|vec|mathord)(?=\s*\{)"
 )
-_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\s?(?:\{,\}\s?(?:\\!)?|,\s?\\!|\\!,|\u00a0|\u202f|\u2009)\s?\d{3}(?!\d))+)")
+_THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\s{0,3}(?:\{,\}\s?(?:\\!)?|,\s?\\!|\\!,|\u00a0|\u202f|\u2009)\s{0,3}\d{3}(?!\d))+)")
 _PLAIN_THOUSANDS = re.compile(r"^([^\d(\[{]*)(\d{1,3}(?:,\d{3})+)(?![\d,])")
 _SPACED_THOUSANDS = re.compile(r"^([-+]?)([1-9]\d{0,2}(?: \d{3})+)(?![\d ]*[/\d,])")
 
@@ -74,6 +106,8 @@ def spell(answer: str) -> str:
     text = _INVISIBLE.sub("", answer)
     for wrong, right in _ESCAPES.items():
         text = text.replace(wrong, right)
+    if "\\boxed" in text or "\\fbox" in text:
+        text = last_box(text) or text
     text = _line_breaks(text)
     text = _THOUSANDS.sub(_join_digits, text)
     text = _FRACTIONS.sub(_vulgar, _scripts(text))

@@ -1,5 +1,6 @@
 """Tokens of a spelled answer."""
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -9,12 +10,89 @@ TEXT_COMMANDS = frozenset(
     ("text", "mathrm", "mbox", "textbf", "textit", "textrm", "operatorname", "textsf", "texttt", "mathop", "textnormal")
 )
 FUNCTIONS = frozenset(
-    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh log ln lg exp sqrt gcd lcm max min det arg Re Im "
-    "abs floor ceil asin acos atan deg".split()
+    [
+        "sin",
+        "cos",
+        "tan",
+        "cot",
+        "sec",
+        "csc",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "arccot",
+        "arcsec",
+        "arccsc",
+        "sinh",
+        "cosh",
+        "tanh",
+        "log",
+        "ln",
+        "lg",
+        "exp",
+        "sqrt",
+        "gcd",
+        "lcm",
+        "max",
+        "min",
+        "det",
+        "arg",
+        "Re",
+        "Im",
+        "abs",
+        "floor",
+        "ceil",
+        "asin",
+        "acos",
+        "atan",
+        "deg",
+    ]
 )
 NAMES = FUNCTIONS | {"pi", "infty", "infinity", "inf", "oo", "theta", "alpha", "beta", "lambda", "cup", "and", "or", "mod", "phi"}
 UNIT_WORDS = frozenset(
-    "sq cu to cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm USD".split()
+    [
+        "sq",
+        "cu",
+        "to",
+        "cm",
+        "mm",
+        "km",
+        "m",
+        "ft",
+        "in",
+        "mi",
+        "yd",
+        "kg",
+        "mg",
+        "g",
+        "lb",
+        "lbs",
+        "oz",
+        "hr",
+        "hrs",
+        "min",
+        "mins",
+        "sec",
+        "secs",
+        "ml",
+        "mL",
+        "L",
+        "mph",
+        "am",
+        "pm",
+        "AM",
+        "PM",
+        "rad",
+        "deg",
+        "kmh",
+        "Hz",
+        "kHz",
+        "kW",
+        "kWh",
+        "psi",
+        "rpm",
+        "USD",
+    ]
 )
 
 
@@ -65,7 +143,7 @@ def is_product(run: str) -> bool:
             "of",
             "in",
         }
-    alphabetical = all(ord(b) - ord(a) == 1 for a, b in zip(run, run[1:], strict=False))
+    alphabetical = all(ord(b) - ord(a) == 1 for a, b in itertools.pairwise(run))
     vowels = sum(c in "aeiouyAEIOUY" for c in run)
     return len(run) <= 4 and (alphabetical or vowels == 0 or (run[0].islower() and set(run) <= set("xyzabcpqrstmnk") and vowels <= 1))
 

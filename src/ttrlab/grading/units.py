@@ -18,7 +18,7 @@ _TABLE = {
 UNITS: dict[str, tuple[str, Fraction]] = {
     name: (dimension, Fraction(factor)) for dimension, units in _TABLE.items() for names, factor in units.items() for name in names.split()
 }
-_IGNORED = frozenset("of the in a an or about approximately exactly total each".split())
+_IGNORED = frozenset(["of", "the", "in", "a", "an", "or", "about", "approximately", "exactly", "total", "each"])
 
 Unit = tuple[tuple[tuple[str, int], ...], Fraction]
 """Dimension powers, sorted, and the factor to base units."""

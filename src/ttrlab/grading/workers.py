@@ -5,7 +5,6 @@ works from threads, event loops and actors, on Linux and macOS. The clock of a q
 """
 
 import atexit
-import json
 import os
 import queue
 import select
@@ -120,9 +119,3 @@ def shutdown() -> None:
 
 os.register_at_fork(after_in_child=_lock._at_fork_reinit)  # type: ignore[attr-defined]
 atexit.register(shutdown)
-
-
-def ask_json(question: object) -> object | None:
-    """One question and answer as JSON values; None when no answer came in time."""
-    answer = pool().ask(json.dumps(question))
-    return None if answer is None else json.loads(answer)

@@ -1,0 +1,79 @@
+"""Workers: killed when late, replaced, shared by threads and event loops, shut down cleanly; proofs on disk survive torn lines."""
+
+import asyncio
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ttrlab.grading import Verdict, equal, use_cache
+from ttrlab.grading.cache import ProofCache, current
+from ttrlab.grading.workers import Pool, Worker, shutdown
+
+PROVED = ("\\cos 40^\\circ", "\\sin 50^\\circ")
+QUESTION = json.dumps({"a": [[[], "1"]], "b": [[[], "1"]]})
+
+
+def test_threads_and_an_event_loop_share_the_workers() -> None:
+    pairs = [(f"{k}\\cos 40^\\circ", f"{k}\\sin 50^\\circ") for k in range(2, 8)]
+    with ThreadPoolExecutor(4) as threads:
+        assert set(threads.map(lambda pair: equal(*pair), pairs)) == {Verdict.YES}
+
+    async def inside() -> list[Verdict]:
+        return await asyncio.gather(*(asyncio.to_thread(equal, *pair) for pair in pairs))
+
+    assert set(asyncio.run(inside())) == {Verdict.YES}
+
+
+def test_a_late_worker_is_killed_and_its_place_taken_by_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool()
+    assert pool.ask(QUESTION) == '"yes"\n'
+    monkeypatch.setattr("ttrlab.grading.workers.SECONDS", 0.0)
+    assert pool.ask(QUESTION) is None
+    monkeypatch.undo()
+    assert pool.ask(QUESTION) == '"yes"\n'
+    pool.close()
+
+
+def test_a_dead_worker_gives_no_answer_and_is_reaped() -> None:
+    worker = Worker()
+    worker.process.kill()
+    worker.process.wait()
+    assert worker.ask(QUESTION) is None
+    worker.kill()
+    assert worker.process.returncode is not None
+
+
+def test_shutdown_ends_the_workers_and_the_next_question_starts_new_ones() -> None:
+    assert equal("9\\cos 40^\\circ", "9\\sin 50^\\circ") is Verdict.YES
+    shutdown()
+    assert equal("11\\cos 40^\\circ", "11\\sin 50^\\circ") is Verdict.YES
+
+
+def test_a_question_beyond_the_limits_is_undecided_in_time() -> None:
+    deep = "+".join(f"\\sin({k}^{{1/7}})\\sin(x^{{{k}/9}}+1)^{{1/3}}" for k in range(2, 12))
+    start = time.perf_counter()
+    verdict = equal(f"({deep})^3", f"({deep})^2({deep})")
+    assert isinstance(verdict, Verdict)
+    assert time.perf_counter() - start < 2.0
+
+
+def test_proofs_are_kept_on_disk_and_a_torn_line_is_passed_over(tmp_path: Path) -> None:
+    use_cache(tmp_path)
+    assert equal("13\\cos 40^\\circ", "13\\sin 50^\\circ") is Verdict.YES
+    cache = current()
+    assert cache is not None
+    assert len(cache.known) == 1
+    use_cache(None)
+    file = next(tmp_path.iterdir())
+    file.write_bytes(file.read_bytes() + b'["torn", "ye')
+    assert len(ProofCache(tmp_path).known) == 1
+
+
+def test_another_grammar_version_does_not_read_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ProofCache(tmp_path).put("q", (Verdict.YES, "proved"))
+    assert ProofCache(tmp_path).get("q") == (Verdict.YES, "proved")
+    monkeypatch.setattr("ttrlab.grading.cache.GRAMMAR", "other")
+    assert ProofCache(tmp_path).get("q") is None
