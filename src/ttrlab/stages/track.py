@@ -98,6 +98,7 @@ def main() -> None:
     found = client.get_experiment_by_name(spec.study)
     artefacts = (database.parent / "mlflow").as_uri()
     experiment = found.experiment_id if found else client.create_experiment(spec.study, artifact_location=artefacts)
+    client.set_experiment_tag(experiment, "mlflow.experimentKind", "custom_model_development")  # the UI opens on the training runs
     known = {run.data.tags["cell_key"]: run for run in client.search_runs([experiment], max_results=50000)}
     contents = {cell.path: content_of(cells / cell.path) for cell in plan.cells}
     for cell in tqdm(plan.cells, unit="run", disable=None, desc="MLflow"):
