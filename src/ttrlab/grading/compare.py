@@ -17,42 +17,56 @@ from ttrlab.grading.verdict import Verdict
 NO_ANSWER = -1
 
 
+class Keyed:
+    """A value that is hashed and compared by its printable key alone."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+        self.key = key(value)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Keyed) and self.key == other.key
+
+
 @lru_cache(maxsize=65_536)
-def keyed(answer: str) -> tuple[str, Value]:
-    """The printable key and the value of an answer."""
-    value = read(answer)
-    return key(value), value
+def keyed(answer: str) -> Keyed:
+    """The value of an answer with its key."""
+    return Keyed(read(answer))
 
 
 def normalize(answer: str) -> str:
     """The printable canonical key of an answer; equal keys mean equal answers."""
-    return keyed(answer)[0]
+    return keyed(answer).key
 
 
-@lru_cache(maxsize=65_536)
-def _decided(a: Value, b: Value) -> tuple[Verdict, str]:
+@lru_cache(maxsize=262_144)
+def _decided(a: Keyed, b: Keyed) -> tuple[Verdict, str]:
+    """The verdict on two values in key order; LateError, which is not remembered, when a worker was late."""
     try:
-        return same(a, b)
+        with budget():
+            return same(a.value, b.value)
     except (Refused, RecursionError) as error:
         return Verdict.UNDECIDED, f"beyond the limits: {error}"
 
 
-def _explain_keys(a: Value, b: Value) -> tuple[Verdict, str]:
-    """The verdict on two values in key order, remembered unless a worker was late."""
+def judged(a: Keyed, b: Keyed) -> tuple[Verdict, str]:
+    """The verdict on two values and its reason, the same from both sides."""
+    if a.key == b.key:
+        return Verdict.YES, f"same key: {a.key}"
     try:
-        with budget():
-            return _decided(a, b)
+        return _decided(a, b) if a.key < b.key else _decided(b, a)
     except LateError as error:
         return Verdict.UNDECIDED, str(error)
 
 
 def explain(a: str, b: str) -> tuple[Verdict, str]:
     """The verdict on two answers and the reason for it, in words; symmetric."""
-    left, right = keyed(a), keyed(b)
-    if left[0] == right[0]:
-        return Verdict.YES, f"same key: {left[0]}"
-    first, second = sorted((left, right), key=lambda pair: pair[0])
-    return _explain_keys(first[1], second[1])
+    return judged(keyed(a), keyed(b))
 
 
 def equal(a: str, b: str) -> Verdict:
@@ -66,20 +80,20 @@ def classes(answers: Sequence[str | None]) -> NDArray[np.int64]:
     An answer that allows several readings (28%, x = 5, 5 cm) joins the bare answers of its group; where two that differ claim
     the same bare answer, the more frequent one joins (ties: the smaller key).
     """
-    keys = [None if a is None else keyed(a) for a in answers]
-    counts = Counter(k[0] for k in keys if k is not None)
-    group_of = _grouped({k[0]: k[1] for k in keys if k is not None}, counts)
+    found = [None if a is None else keyed(a) for a in answers]
+    counts = Counter(k.key for k in found if k is not None)
+    group_of = _grouped({k.key: k for k in found if k is not None}, counts)
     ids: dict[str, int] = {}
-    return np.array([NO_ANSWER if k is None else ids.setdefault(group_of[k[0]], len(ids)) for k in keys], dtype=np.int64)
+    return np.array([NO_ANSWER if k is None else ids.setdefault(group_of[k.key], len(ids)) for k in found], dtype=np.int64)
 
 
-def _grouped(values: dict[str, Value], counts: Counter[str]) -> dict[str, str]:
-    """Key to the smallest key of its class."""
+def _grouped(values: dict[str, Keyed], counts: Counter[str]) -> dict[str, str]:
+    """Key to the key that stands for its class."""
     if len(values) == 1:
         return {k: k for k in values}
     names = sorted(values)
-    plain = _closed([n for n in names if not values[n].ambiguous], values)
-    ambiguous = _closed([n for n in names if values[n].ambiguous], values)
+    plain = _closed([n for n in names if not values[n].value.ambiguous], values)
+    ambiguous = _closed([n for n in names if values[n].value.ambiguous], values)
     claims: dict[str, list[tuple[int, str]]] = {}
     for root in sorted(set(ambiguous.values())):
         members = [n for n in ambiguous if ambiguous[n] == root]
@@ -90,25 +104,22 @@ def _grouped(values: dict[str, Value], counts: Counter[str]) -> dict[str, str]:
     return plain | {n: renamed.get(root, root) for n, root in ambiguous.items()}
 
 
-def _claim(members: list[str], plain: dict[str, str], values: dict[str, Value]) -> str | None:
+def _claim(members: list[str], plain: dict[str, str], values: dict[str, Keyed]) -> str | None:
     """The class of bare answers that these ambiguous ones join: their first reading where it occurs, else another."""
-    found = sorted({plain[p] for p in plain for m in members if _explain_keys(*_sorted(values[m], values[p]))[0] is Verdict.YES})
+    found = sorted({plain[p] for p in plain for m in members if judged(values[m], values[p])[0] is Verdict.YES})
     if len(found) > 1:
-        first = {key(values[m].bare()) for m in members}
+        first = {key(values[m].value.bare()) for m in members}
         preferred = [f for f in found if any(p in first for p in plain if plain[p] == f)]
         return (preferred or found)[0]
     return found[0] if found else None
 
 
-def _sorted(a: Value, b: Value) -> tuple[Value, Value]:
-    return (a, b) if key(a) <= key(b) else (b, a)
-
-
-def _closed(names: list[str], values: dict[str, Value]) -> dict[str, str]:
+def _closed(names: list[str], values: dict[str, Keyed]) -> dict[str, str]:
     """Transitive closure of YES over sorted names: name to the smallest name of its class."""
     roots: list[list[str]] = []
     for name in names:
-        joined = [r for r in roots if any(_explain_keys(*_sorted(values[name], values[other]))[0] is Verdict.YES for other in r)]
-        merged = [name] + [n for r in joined for n in r]
-        roots = [r for r in roots if r not in joined] + [merged]
+        joined = [r for r in roots if any(judged(values[name], values[other])[0] is Verdict.YES for other in r)]
+        if joined:
+            roots = [r for r in roots if r not in joined]
+        roots.append([name, *(n for r in joined for n in r)])
     return {n: min(r) for r in roots for n in r}

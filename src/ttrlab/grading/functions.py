@@ -83,8 +83,8 @@ def _multiple(argument: Poly) -> tuple[int, Poly] | None:
 
 def _chebyshev(name: str, n: int, angle: Poly) -> Poly:
     """cos(n x) and sin(n x) by cos x and sin x, from (cos x + i sin x)^n."""
-    rotated = nf.integer_power(nf.add(_wave("cos", angle), nf.multiply(nf.generator(nf.I), _wave("sin", angle))), abs(n))
-    imaginary = (nf.I, Fraction(1))
+    rotated = nf.integer_power(nf.add(_wave("cos", angle), nf.multiply(nf.generator(nf.IMAGINARY), _wave("sin", angle))), abs(n))
+    imaginary = (nf.IMAGINARY, Fraction(1))
     real = {m: c for m, c in rotated.items() if imaginary not in m}
     if name == "cos":
         return real
@@ -110,8 +110,8 @@ def inverse_trigonometric(name: str, argument: Poly) -> Poly:
 
 def absolute(argument: Poly) -> Poly:
     """|x|: the modulus of a complex constant, the sign resolved for a real one."""
-    if any(g == nf.I for m in argument for g, _ in m) and not any(g[0] in ("s", "f", "E", "q") for m in argument for g, _ in m):
-        conjugate = {m: -c if any(g == nf.I for g, _ in m) else c for m, c in argument.items()}
+    if any(g == nf.IMAGINARY for m in argument for g, _ in m) and not any(g[0] in ("s", "f", "E", "q") for m in argument for g, _ in m):
+        conjugate = {m: -c if any(g == nf.IMAGINARY for g, _ in m) else c for m, c in argument.items()}
         return power(nf.multiply(argument, conjugate), nf.constant(nf.HALF))
     sign = real_value(argument)
     if sign is not None:

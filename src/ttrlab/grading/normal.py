@@ -7,17 +7,18 @@ polynomials, or a sum that stands under a power. Polynomials without opaque piec
 import math
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from ttrlab.grading.limits import MAX_BITS, MAX_EXPAND, MAX_TERMS, Refused, spend
 
-Generator = tuple[object, ...]
+Generator = tuple[Any, ...]
 Monomial = tuple[tuple[Generator, Fraction], ...]
 Poly = dict[Monomial, Fraction]
 Frozen = tuple[tuple[Monomial, Fraction], ...]
 
 ONE: Monomial = ()
 HALF = Fraction(1, 2)
-I: Generator = ("i",)
+IMAGINARY: Generator = ("i",)
 PI: Generator = ("pi",)
 E: Generator = ("e",)
 TRIAL_BOUND = 20_000
@@ -102,7 +103,7 @@ def reduced(left: Monomial, right: Monomial, coefficient: Fraction) -> Poly:
     opened: list[Poly] = []
     for name in list(powers):
         exponent = powers.pop(name)
-        if name == I:
+        if name == IMAGINARY:
             turns = exponent % 4
             coefficient *= -1 if turns >= 2 else 1
             exponent = turns % 2
@@ -115,7 +116,7 @@ def reduced(left: Monomial, right: Monomial, coefficient: Fraction) -> Poly:
         elif name[0] == "q" and exponent >= 1 and exponent <= MAX_EXPAND:
             whole = math.floor(exponent)
             exponent -= whole
-            opened.append(integer_power(dict(name[1]), whole))  # type: ignore[arg-type]
+            opened.append(integer_power(dict(name[1]), whole))
         if exponent:
             powers[name] = exponent
     result: Poly = {tuple(sorted(powers.items(), key=order)): guard(coefficient)}
@@ -197,7 +198,7 @@ def _conjugate_generator(poly: Poly) -> Generator | None:
     chosen: Generator | None = None
     for monomial in poly:
         for name, exponent in monomial:
-            if name != I and not (name[0] == "p" and exponent == HALF):
+            if name != IMAGINARY and not (name[0] == "p" and exponent == HALF):
                 return None
             chosen = chosen or name
     return chosen

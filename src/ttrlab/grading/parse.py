@@ -183,16 +183,12 @@ class Parser(Primary):
             elif self.take("-"):
                 terms.append(Node("neg", (self.term() if self.peek_text() not in ("-", "+") else self.sign(),)))
             elif self.peek_kind() == "command" and self.peek_text() in ("pm", "mp"):
-                terms.append(Node("pm", (self.pm_term(),), terms and "mp" if self.tokens[self.at - 1].text == "mp" else "pm"))
+                sign = self.next().text
+                terms.append(Node("pm", (self.term(),), sign))
             else:
                 break
         self.depth -= 1
         return terms[0] if len(terms) == 1 else Node("add", tuple(terms))
-
-    def pm_term(self) -> Node:
-        """The term after a plus-minus sign."""
-        self.at += 1
-        return self.term()
 
     def sign(self) -> Node:
         """A term with its leading signs, read in a loop: a thousand signs need no stack."""

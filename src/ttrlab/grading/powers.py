@@ -75,7 +75,7 @@ def _single_term(base: Poly, r: Fraction) -> Poly:
     if coefficient < 0:
         result = nf.multiply(result, _minus_one(r))
     for name, n in monomial:
-        if name[0] in POSITIVE or r.denominator == 1 or (n == 1 and name != nf.I):
+        if name[0] in POSITIVE or r.denominator == 1 or (n == 1 and name != nf.IMAGINARY):
             result = nf.multiply(result, nf.reduced((), ((name, n * r),), Fraction(1)))
         elif n.denominator == 1 and n % 2 == 0 and r == nf.HALF:
             inner = nf.generator(name, n / 2)
@@ -90,7 +90,7 @@ def _minus_one(r: Fraction) -> Poly:
     if r.denominator % 2:
         return nf.constant(-1 if r.numerator % 2 else 1)
     if r.denominator == 2:
-        return nf.reduced((), ((nf.I, Fraction(r.numerator % 4)),), Fraction(1))
+        return nf.reduced((), ((nf.IMAGINARY, Fraction(r.numerator % 4)),), Fraction(1))
     return nf.generator(("q", nf.freeze(nf.constant(-1))), r)
 
 
@@ -100,10 +100,10 @@ def _general_exponent(base: Poly, exponent: Poly) -> Poly:
         return nf.generator(("f", "pow", nf.freeze(base), nf.freeze(exponent)))
     ((monomial, coefficient),) = base.items()
     bases: list[tuple[Generator, Fraction]] = list(monomial)
-    for prime, n in nf.factorize(abs(coefficient.numerator)):
-        bases.append((("p", prime), Fraction(n)))
-    for prime, n in nf.factorize(coefficient.denominator):
-        bases.append((("p", prime), Fraction(-n)))
+    for prime, times in nf.factorize(abs(coefficient.numerator)):
+        bases.append((("p", prime), Fraction(times)))
+    for prime, times in nf.factorize(coefficient.denominator):
+        bases.append((("p", prime), Fraction(-times)))
     if coefficient < 0:
         bases.append((("q", nf.freeze(nf.constant(-1))), Fraction(1)))
     result = nf.constant(1)
@@ -117,12 +117,12 @@ def _base_to_term(name: Generator, c: Fraction, part: Monomial) -> Poly:
     """``name ** (c * part)``; e to an imaginary multiple of pi is a number, e to a logarithm its argument."""
     if part == nf.ONE:
         return _single_term(nf.generator(name), c) if c > 0 else nf.inverse(_single_term(nf.generator(name), -c))
-    if name == nf.E and dict(part) == {nf.I: 1, nf.PI: 1}:
+    if name == nf.E and dict(part) == {nf.IMAGINARY: 1, nf.PI: 1}:
         from ttrlab.grading.functions import cosine_of_pi
 
         real, imaginary = cosine_of_pi(c), cosine_of_pi(c - nf.HALF)
         if real is not None and imaginary is not None:
-            return nf.add(real, nf.multiply(imaginary, nf.generator(nf.I)))
+            return nf.add(real, nf.multiply(imaginary, nf.generator(nf.IMAGINARY)))
     if name == nf.E and len(part) == 1 and part[0][0][0] == "l" and part[0][1] == 1:
         return nf.rational_power(Fraction(int(str(part[0][0][1]))), c)
     return nf.generator(("E", name, part), c)
@@ -150,5 +150,5 @@ def _log_generator(name: Generator) -> Poly:
     if name[0] == "e":
         return nf.constant(1)
     if name[0] == "E" and isinstance(name[1], tuple) and name[1][0] in POSITIVE:
-        return nf.multiply(_log_generator(name[1]), {name[2]: Fraction(1)})  # type: ignore[dict-item]
+        return nf.multiply(_log_generator(name[1]), {name[2]: Fraction(1)})
     return nf.generator(("f", "ln", nf.freeze(nf.generator(name))))

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import partial
 
 from ttrlab.grading.boxes import last_box
 
@@ -88,8 +89,12 @@ def _scripts(text: str) -> str:
     """Runs of Unicode superscripts and subscripts as ``^{..}`` and ``_{..}``."""
     for table, mark in ((_SUPER, "^"), (_SUB, "_")):
         pattern = "[" + re.escape("".join(table)) + "]+"
-        text = re.sub(pattern, lambda m, t=table, s=mark: s + "{" + "".join(t[c] for c in m[0]) + "}", text)
+        text = re.sub(pattern, partial(_script, table, mark), text)
     return text
+
+
+def _script(table: dict[str, str], mark: str, match: re.Match[str]) -> str:
+    return mark + "{" + "".join(table[c] for c in match[0]) + "}"
 
 
 def _vulgar(match: re.Match[str]) -> str:

@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-_TABLE = {
+_TABLE: dict[str, dict[str, Fraction | int]] = {
     "length": {"m meter metre": 1, "cm centimeter centimetre": Fraction(1, 100), "mm millimeter millimetre": Fraction(1, 1000),
                "km kilometer kilometre": 1000, "in inch inche": Fraction(254, 10000), "ft foot feet": Fraction(3048, 10000),
                "yd yard": Fraction(9144, 10000), "mi mile": Fraction(1609344, 1000)},
