@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ttrlab.grading.canon import read
-from ttrlab.grading.limits import Refused, budget
+from ttrlab.grading.limits import MAX_CHARACTERS, Refused, budget
 from ttrlab.grading.match import same
 from ttrlab.grading.symbolic import LateError
 from ttrlab.grading.values import Value, key
@@ -33,9 +33,13 @@ class Keyed:
         return isinstance(other, Keyed) and self.key == other.key
 
 
-@lru_cache(maxsize=65_536)
 def keyed(answer: str) -> Keyed:
-    """The value of an answer with its key."""
+    """The value of an answer with its key; texts beyond the cap are not remembered."""
+    return _remembered(answer) if len(answer) <= MAX_CHARACTERS else Keyed(read(answer))
+
+
+@lru_cache(maxsize=65_536)
+def _remembered(answer: str) -> Keyed:
     return Keyed(read(answer))
 
 
