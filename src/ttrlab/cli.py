@@ -31,7 +31,7 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--gold", type=Path, help="joined after the decisions; the oracle's rule reads it")
     parser.add_argument("--questions", type=Path, help="questions.jsonl: finds question ids by prompt, refuses other questions")
-    parser.add_argument("--methods", help="some of the study's methods, separated by commas")
+    parser.add_argument("--methods", help="these methods of the study or of the catalogue, separated by commas")
     parser.add_argument("--benchmark", help="take kind of answer, trained roll-outs and batch from this benchmark's cells")
     parser.add_argument("--kind", choices=("math", "choice", "integer"), help="how answers are read from texts")
     parser.add_argument("--train", type=int, help="roll-outs of a group that would be trained on")

@@ -13,8 +13,8 @@ from ttrlab.files import dumps
 from ttrlab.pools import PoolRow
 from ttrlab.rectifier.select import SELECTORS
 from ttrlab.rectifier.stored import StoredJudge
-from ttrlab.replay.groups import JUDGED, group_from_pool
-from ttrlab.replay.spec import ReplaySpec
+from ttrlab.replay.groups import group_from_pool
+from ttrlab.replay.spec import JUDGED, ReplaySpec
 from ttrlab.rewards import Rule
 from ttrlab.types import Question, RolloutGroup
 
@@ -48,7 +48,7 @@ class Replayer:
         seen = [_only_needed(group, rule.needs) for group in groups]
         if rule.needs_gold:
             seen = [group_from_pool(row, group.question, rule.needs, self._grade) for row, group in zip(rows, groups, strict=True)]
-        judge = StoredJudge.from_pool("stored", rows, self._asked(rows)) if set(JUDGED) & set(rule.needs) else None
+        judge = StoredJudge.from_pool("stored", rows, self._asked(rows)) if rule.needs_judge else None
         decided, decisions = decide(rule, seen, judge)
         return [decision_row(group, made, row.step) for group, made, row in zip(decided, decisions, rows, strict=True)]
 

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from ttrlab import grading, signals
 from ttrlab.adapt.decide import Grade
 from ttrlab.pools import PoolRow
+from ttrlab.replay.spec import JUDGED
 from ttrlab.rewards import Rule
 from ttrlab.signals import SIGNALS, SUPPLIED
 from ttrlab.types import Question, Rollout, RolloutGroup
-
-JUDGED = ("judge_score", "judge_fits")
 
 
 def group_from_pool(row: PoolRow, question: Question, needs: Iterable[str], grade: Grade | None = None) -> RolloutGroup:

@@ -10,11 +10,11 @@ import numpy as np
 
 from ttrlab.config.catalogue import AnswerKind
 from ttrlab.pools import PoolRow
-from ttrlab.replay.groups import JUDGED, is_stored, is_usable, pool_needs
+from ttrlab.replay.groups import is_stored, is_usable, pool_needs
 from ttrlab.replay.importers import detect, read_pool_file
 from ttrlab.replay.prompts import by_content, by_hash
 from ttrlab.replay.rows import Fault, Located, pool_files
-from ttrlab.replay.spec import ReplaySpec
+from ttrlab.replay.spec import JUDGED, ReplaySpec
 from ttrlab.rewards import Rule
 from ttrlab.signals import SIGNALS, SUPPLIED
 from ttrlab.types import Question

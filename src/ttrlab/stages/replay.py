@@ -4,33 +4,22 @@ import argparse
 import os
 from pathlib import Path
 
-from ttrlab.config.catalogue import AnswerKind, read_yaml
-from ttrlab.config.study import Cell, Plan, make_plan
+from ttrlab.config.catalogue import AnswerKind, load_catalogue, read_yaml
+from ttrlab.config.study import make_plan
 from ttrlab.provenance import write_manifest
-from ttrlab.replay.groups import JUDGED
-from ttrlab.replay.spec import ReplaySpec, replay_spec
+from ttrlab.replay.spec import ReplaySpec, replay_spec, study_rules
 from ttrlab.replay.survey import pool_files
 from ttrlab.replay.whole import ReplayFiles, replay
 from ttrlab.stages.command import read_spec, run, stage_parser
 
 
-def cell_spec(plan: Plan, cell: Cell) -> str:
-    """The replay of one cell's training roll-outs through the study's methods; a judge's rules only where the cell's own asked one."""
-    rules = {name: plan.catalogue.methods[name].reward for name in plan.study.methods}
-    own = plan.method(cell).reward
-    judged = own is not None and set(JUDGED) <= set(own.needs)
-    methods = [name for name, rule in rules.items() if rule is not None and (judged or not set(JUDGED) & set(rule.needs))]
-    training = plan.training(cell)
-    spec = replay_spec(plan, methods, plan.benchmark(cell).kind, training.train, training.batch)
-    return spec.model_copy(update={"cut": False}).model_dump_json()
-
-
 def replay_command(arguments: argparse.Namespace) -> str:
     """``ttrlab replay``: the audit as printed text."""
     plan = make_plan(read_yaml(arguments.study), arguments.catalogue)
-    methods = arguments.methods.split(",") if arguments.methods else ()
+    names = arguments.methods.split(",") if arguments.methods else ()
+    rules = study_rules(plan, names, load_catalogue(arguments.catalogue))
     kind: AnswerKind | None = arguments.kind
-    spec = replay_spec(plan, methods, kind, arguments.train, arguments.batch, arguments.benchmark)
+    spec = replay_spec(plan, rules, kind, arguments.train, arguments.batch, arguments.benchmark)
     files = ReplayFiles(arguments.pool, arguments.out, arguments.gold, arguments.questions)
     return _replayed(spec, files, arguments.jobs, arguments.format)
 
