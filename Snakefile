@@ -14,6 +14,7 @@ include: "rules/data.smk"
 include: "rules/adapt.smk"
 include: "rules/evaluate.smk"
 include: "rules/report.smk"
+include: "rules/replay.smk"
 
 
 localrules:

@@ -131,9 +131,9 @@ class Jobs:
         return [f"{self.results}/models/{model}/manifest.json"] if self.plan.catalogue.models[model].source == "lab" else []
 
     def judge_weights(self, cell: Cell) -> str:
-        """What the judge of a cell's method loads; empty for a method without one."""
+        """What the judge of a cell's method loads; ``none`` for a method without one."""
         judge = self.plan.method(cell).judge
-        return "" if judge is None else self.weights(judge.model)
+        return "none" if judge is None else self.weights(judge.model)
 
     def judge_files(self, cell: Cell) -> list[str]:
         """Files of the workflow that the judge of a cell's method depends on."""
