@@ -16,7 +16,7 @@ Fallback = Literal["none", "phrase"]
 _ANNOUNCED = re.compile(
     r"(?<![A-Za-z])(?:final[ _]answer|answer|ans|result is)(?![A-Za-z])[*_]{0,3}"
     r"(?:[ \t]{1,4}(?!is\b|are\b)[A-Za-z]{1,12}){0,5}?"
-    r"(?:(?:[ \t]{1,4}(?:is|are|equals|will be|would be|should be|must be))(?![A-Za-z])[*_]{0,3}[ \t]{0,4}[:：]?|[ \t]{0,4}[:=：])[*_]{0,3}",
+    r"(?:(?:[ \t]{1,4}(?:is|are|equals|(?:will|would|should|must) be))(?![A-Za-z])[*_]{0,3}[ \t]{0,4}[:：]?|[ \t]{0,4}[:=：])[*_]{0,3}",
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(

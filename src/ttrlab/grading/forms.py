@@ -42,7 +42,7 @@ _BASE = re.compile(r"\(?([0-9A-Z]+)\)? ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?ba
 _CHOICE = re.compile(r"(?:option |choice |answer )?(?:\(([A-J])\)|([A-J])[.):])(?: ?(.*))?", re.IGNORECASE | re.DOTALL)
 _NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
 _EMPTY = re.compile(
-    r"(?:there (?:is|are) )?no(?: real| integer| such)? (?:solutions?|values?|roots?|numbers?)(?: exists?)?|none|(?:the )?empty set|null set",
+    r"(?:there (?:is|are) )?no(?: real| integer| such)? (?:solution|value|root|number)s?(?: exists?)?|none|(?:the )?empty set|null set",
     re.IGNORECASE,
 )
 _UNDEFINED = re.compile(r"undefined|(?:the limit )?does not exist|d\.?n\.?e\.?|not defined", re.IGNORECASE)

@@ -8,8 +8,9 @@ from ttrlab.grading import normal as nf
 from ttrlab.grading import regions
 from ttrlab.grading.leaves import same_expression
 from ttrlab.grading.limits import Refused
+from ttrlab.grading.numeric import Unknown, has_symbol, value
+from ttrlab.grading.readings import letter_unit, other_readings, point_scale, repeats, times
 from ttrlab.grading.relations import equation
-from ttrlab.grading.units import UNITS, read_unit
 from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key
 from ttrlab.grading.verdict import Verdict
 
@@ -54,11 +55,11 @@ def _united(a: Value, b: Value) -> Answer:
     if a.unit is not None and b.unit is not None:
         if a.unit[0] != b.unit[0]:
             return Verdict.NO, "different units"
-        return _shaped(_times(a.bare(), a.unit[1]), _times(b.bare(), b.unit[1])) if a.unit[1] != b.unit[1] else _shaped(a.bare(), b.bare())
+        return _shaped(times(a.bare(), a.unit[1]), times(b.bare(), b.unit[1])) if a.unit[1] != b.unit[1] else _shaped(a.bare(), b.bare())
     if a.unit is None and b.unit is None:
         return _shaped(a, b)
     with_unit, other = (a, b) if a.unit is not None else (b, a)
-    spelled = _letter_unit(other)
+    spelled = letter_unit(other)
     if spelled is not None and with_unit.unit is not None and spelled.unit is not None and spelled.unit[0] == with_unit.unit[0]:
         return _united(with_unit, spelled)
     first = _shaped(with_unit.bare(), other)
@@ -69,32 +70,6 @@ def _united(a: Value, b: Value) -> Answer:
         if verdict[0] is Verdict.YES:
             return verdict[0], f"read as {key(reading)}"
     return first
-
-
-def _letter_unit(value: Value) -> Value | None:
-    """``5m``, read as a product, as a quantity in metres; None where no unit has that letter."""
-    if value.kind != "expr" or len(value.poly) != 1:
-        return None
-    ((monomial, coefficient),) = value.poly
-    if len(monomial) != 1 or monomial[0][0][0] != "s" or monomial[0][1] != 1 or str(monomial[0][0][1]).lower() not in UNITS:
-        return None
-    return replace(expression(nf.constant(coefficient)), unit=read_unit(str(monomial[0][0][1])))
-
-
-def other_readings(value: Value) -> list[Value]:
-    """Second readings of a number with a percent sign (a hundredth) or a degree mark (in radians)."""
-    name = value.unit[0] if value.unit is not None else ()
-    if name == (("percent", 1),):
-        return [_times(value.bare(), Fraction(1, 100))]
-    if name == (("degree", 1),) and value.kind == "expr":
-        return [expression(nf.multiply(dict(value.poly), nf.reduced((), ((nf.PI, Fraction(1)),), Fraction(1, 180))))]
-    return []
-
-
-def _times(value: Value, factor: Fraction) -> Value:
-    if value.kind == "expr":
-        return expression(nf.multiply(dict(value.poly), nf.constant(factor)), value.digits)
-    return replace(value, items=tuple(_times(i, factor) for i in value.items))
 
 
 def _shaped(a: Value, b: Value) -> Answer:
@@ -190,10 +165,8 @@ def _decimals(a: Value, b: Value) -> Answer:
     decimal, other = (a, b) if a.digits is not None else (b, a)
     if (decimal.digits or 0) < LONG_DECIMAL:
         return Verdict.NO, "a short decimal is exact"
-    from ttrlab.grading.numeric import Unknown, has_symbol, value
-
     written, fraction = nf.as_rational(dict(decimal.poly)), nf.as_rational(dict(other.poly))
-    if fraction is not None and not _repeats(fraction):
+    if fraction is not None and not repeats(fraction):
         return Verdict.NO, "a number with a finite decimal is written exactly"
     if written is None or has_symbol(dict(other.poly)):
         return verdict
@@ -201,26 +174,9 @@ def _decimals(a: Value, b: Value) -> Answer:
         exact = value(dict(other.poly))
     except Unknown:
         return verdict
-    last_place = Fraction(1, _point_scale(written))
+    last_place = Fraction(1, point_scale(written))
     close = abs(exact - written.numerator / value({nf.ONE: Fraction(written.denominator)})) < float(last_place)
     return (Verdict.YES, f"the decimal agrees to its {decimal.digits} digits") if close else verdict
-
-
-def _repeats(fraction: Fraction) -> bool:
-    """Whether the decimal of a fraction never ends."""
-    rest = fraction.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    return rest != 1
-
-
-def _point_scale(written: Fraction) -> int:
-    """10^k for a decimal with k digits after the point."""
-    scale = 1
-    while written * scale % 1:
-        scale *= 10
-    return scale
 
 
 def _ordered(a: Sequence[Value], b: Sequence[Value]) -> Answer:

@@ -1,12 +1,10 @@
 """Precedence parser: tokens of one answer to a tree. What it does not know it refuses; nothing is ever evaluated as code."""
 
 from ttrlab.grading.limits import MAX_DEPTH, Refused
-from ttrlab.grading.primary import Primary
+from ttrlab.grading.quantities import RELATIONS, Quantities
 from ttrlab.grading.tokens import Token, tokenize
 from ttrlab.grading.tree import Node, number
 
-RELATIONS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", "le": "<=", "ge": ">=", "ne": "!=", "equiv": "==",
-             "in": "in", "approx": "=", "sim": "=", "colon": ":", "to": "->", "->": "->", "Rightarrow": "->"}  # fmt: skip
 SETS = {"cup": "union", "cap": "inter", "setminus": "minus", "backslash": "minus"}
 JOINERS = frozenset(("and", "or", "land", "lor", "&"))
 
@@ -20,12 +18,7 @@ def parse(text: str) -> Node:
     return tree
 
 
-CLAUSE_ENDS = frozenset((",", ";", ")", "]", "}", "|", "and", "or", "land", "lor"))
-SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-CURRENCIES = {"€": "euro", "£": "sterling", "¥": "yen", "₹": "rupee"}
-
-
-class Parser(Primary):
+class Parser(Quantities):
     """Recursive descent over the tokens; ``depth`` counts open groups."""
 
     def __init__(self, tokens: list[Token]) -> None:
@@ -98,77 +91,6 @@ class Parser(Primary):
             kind = SETS[self.next().text]
             value = Node(kind, (value, self.quantity()))
         return value
-
-    def quantity(self) -> Node:
-        """A sum with its currency sign, percent sign, degree mark or unit; or a phrase of words."""
-        unit = ""
-        if self.take("dollar", "text"):
-            unit = "dollar"
-        elif self.peek_text() in CURRENCIES:
-            unit = CURRENCIES[self.next().text]
-        negative = not unit and self.peek_text() == "-" and self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "dollar"
-        if negative:
-            self.at += 2
-            unit = "dollar"
-        if self.starts_phrase():
-            return Node("word", text=self.phrase())
-        value = Node("neg", (self.sum(),)) if negative else self.sum()
-        if self.take_degree():
-            unit = "degree"
-            if self.peek_text() in ("C", "F"):
-                unit = "degree " + self.next().text.lower()
-        elif self.take("%"):
-            unit = "percent"
-        if self.peek_kind() == "word" and self.peek_text().lower() in SCALES:
-            value = Node("mul", (value, number(SCALES[self.next().text.lower()])))
-        if self.ratio_word():
-            return Node("quantity", (value,), unit) if unit else value
-        if self.letter_unit():
-            unit = self.next().text
-        if self.peek_kind() == "word" or (self.peek_kind() == "mark" and self.peek_text() == "/" and unit):
-            if self.peek_text().lower() == "base":
-                self.at += 1
-                return Node("base", text=f"{self.tokens[self.at - 2].text}_{self.raw_group()}")
-            text = self.phrase()
-            unit = unit if unit in ("percent", "dollar") else (unit + " " + text).strip()
-        return Node("quantity", (value,), unit) if unit else value
-
-    def letter_unit(self) -> bool:
-        """Whether the clause is a number, a space and one of m, g, s, L: then the letter is a unit."""
-        token, after = self.peek(), self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
-        if (
-            token is None
-            or token.kind != "symbol"
-            or token.text not in "mgsL"
-            or not token.spaced
-            or self.tokens[self.at - 1].kind != "number"
-        ):
-            return False
-        before = self.tokens[self.at - 2].text if self.at > 1 else ","
-        return (before in CLAUSE_ENDS or before in ("=", "-")) and (after is None or after.text in CLAUSE_ENDS)
-
-    def ratio_word(self) -> bool:
-        """Whether ``to`` and a number follow, as in "2 to 5"."""
-        ahead = self.tokens[self.at : self.at + 2]
-        return len(ahead) == 2 and ahead[0].kind == "word" and ahead[0].text == "to" and ahead[1].kind == "number"
-
-    def starts_phrase(self) -> bool:
-        """Whether words begin here: a word, or a letter that a word follows."""
-        if self.peek_kind() == "word":
-            return len(self.peek_text()) > 1
-        after = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
-        return self.peek_kind() == "symbol" and after is not None and after.kind == "word" and after.spaced
-
-    def phrase(self) -> str:
-        """Everything up to the end of the clause, as text."""
-        parts = []
-        while (
-            self.peek() is not None
-            and self.peek_text() not in CLAUSE_ENDS
-            and (self.peek_kind() == "word" or self.peek_text() not in RELATIONS)
-        ):
-            parts.append(self.next().text)
-        return " ".join(parts)
 
     def sum(self) -> Node:
         """Terms joined by plus, minus and plus-minus."""

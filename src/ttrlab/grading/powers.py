@@ -67,7 +67,7 @@ def _negated(poly: Poly) -> nf.Frozen:
 
 
 def _single_term(base: Poly, r: Fraction) -> Poly:
-    """A power of ``coefficient * monomial``: roots of positive constants multiply out, an even power under a root keeps its absolute value."""
+    """A power of ``coefficient * monomial``: roots of positive constants multiply out, a root of an even power is an absolute value."""
     ((monomial, coefficient),) = base.items()
     if r.denominator == 1 and coefficient.numerator.bit_length() * r < 40_000 and coefficient.denominator.bit_length() * r < 40_000:
         return nf.reduced((), tuple((g, n * r) for g, n in monomial), coefficient ** int(r))

@@ -2,14 +2,14 @@
 
 from fractions import Fraction
 
+from ttrlab.grading.calls import Calls
 from ttrlab.grading.constants import CLOSERS, CONSTANTS, GREEK, UNARY
 from ttrlab.grading.limits import MAX_DEPTH, Refused
-from ttrlab.grading.structures import Structures
 from ttrlab.grading.tokens import Token
 from ttrlab.grading.tree import Node, decimal, number
 
 
-class Primary(Structures):
+class Primary(Calls):
     """Factors: a primary with its powers and postfix marks."""
 
     def factor(self) -> Node:

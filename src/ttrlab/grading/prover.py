@@ -12,10 +12,27 @@ MEMORY = 512 * 2**20
 CPU_SECONDS = 600
 
 _FUNCTIONS = {
-    "sin": sympy.sin, "cos": sympy.cos, "arcsin": sympy.asin, "arccos": sympy.acos, "arctan": sympy.atan, "arccot": sympy.acot, "arcsec": sympy.asec,
-    "arccsc": sympy.acsc, "sinh": sympy.sinh, "cosh": sympy.cosh, "tanh": sympy.tanh, "ln": sympy.log, "abs": sympy.Abs, "floor": sympy.floor,
-    "ceil": sympy.ceiling, "binom": sympy.binomial, "factorial": sympy.factorial, "pow": sympy.Pow, "Re": sympy.re, "Im": sympy.im,
-}  # fmt: skip
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "arcsin": sympy.asin,
+    "arccos": sympy.acos,
+    "arctan": sympy.atan,
+    "arccot": sympy.acot,
+    "arcsec": sympy.asec,
+    "arccsc": sympy.acsc,
+    "sinh": sympy.sinh,
+    "cosh": sympy.cosh,
+    "tanh": sympy.tanh,
+    "ln": sympy.log,
+    "abs": sympy.Abs,
+    "floor": sympy.floor,
+    "ceil": sympy.ceiling,
+    "binom": sympy.binomial,
+    "factorial": sympy.factorial,
+    "pow": sympy.Pow,
+    "Re": sympy.re,
+    "Im": sympy.im,
+}
 
 
 def build_poly(frozen: list[Any]) -> Any:

@@ -1,9 +1,9 @@
 """The parser's groups: brackets, sets, matrices, bars, function calls; and its cursor."""
 
-from ttrlab.grading.constants import CLOSERS, GREEK, RENAMED, UNARY
+from ttrlab.grading.constants import CLOSERS, GREEK, UNARY
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.tokens import Token
-from ttrlab.grading.tree import Node, number
+from ttrlab.grading.tree import Node
 
 STARTERS = frozenset(
     [
@@ -51,6 +51,10 @@ class Structures:
 
     def exponent(self) -> Node:
         """See Primary."""
+        raise NotImplementedError
+
+    def matrix(self) -> Node:
+        """See Calls."""
         raise NotImplementedError
 
     def peek(self) -> Token | None:
@@ -204,74 +208,3 @@ class Structures:
         if not self.take("}"):
             raise Refused("no closing brace of a set")
         return Node("set", value.args if value.kind == "list" else (value,))
-
-    def matrix(self) -> Node:
-        """``pmatrix`` and its relatives; ``array`` and ``cases`` with one column are read as columns."""
-        name = self.raw_group()
-        if name.rstrip("*") not in ("pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"):
-            raise Refused(f"the environment {name!r}")
-        if name == "array" and self.peek_text() == "{":
-            self.raw_group()
-        rows: list[list[Node]] = [[]]
-        while not self.take("end"):
-            if self.take("newline"):
-                rows.append([])
-            elif self.take("&"):
-                continue
-            else:
-                rows[-1].append(self.sum())
-        self.raw_group()
-        rows = [row for row in rows if row]
-        if not rows or len({len(row) for row in rows}) != 1:
-            raise Refused("a matrix with uneven rows")
-        flat = tuple(entry for row in rows for entry in row)
-        matrix = Node("matrix", flat, text=f"{len(rows)} {len(rows[0])}")
-        return Node("func", (matrix,), "det") if name == "vmatrix" else matrix
-
-    def function(self, name: str) -> Node:
-        """A named function with its power, its base and its argument; without parentheses the argument is the product that follows."""
-        name = RENAMED.get(name, name)
-        power: Node | None = None
-        base: Node | None = None
-        while self.peek_text() in ("^", "_") and self.peek_kind() == "mark":
-            if self.next().text == "^":
-                power = self.exponent()
-            elif self.take("{"):
-                base = self.group("}")
-            else:
-                token = self.next()
-                base = number(int(token.text)) if token.text.isdigit() else Node("sym", text=token.text)
-        inverse = power is not None and power == Node("neg", (number(1),))
-        if inverse:
-            name, power = "arc" + name, None
-        arguments = self.function_arguments()
-        value = Node("func", (*arguments, base) if base is not None else arguments, name + (" base" if base is not None else ""))
-        return Node("pow", (value, power)) if power is not None else value
-
-    def function_arguments(self) -> tuple[Node, ...]:
-        """``(a, b)``, ``{a}`` or the factors up to the next sign or function; degree marks inside are angles."""
-        self.in_function += 1
-        found = self.bare_arguments()
-        self.in_function -= 1
-        return found
-
-    def bare_arguments(self) -> tuple[Node, ...]:
-        """See function_arguments."""
-        if self.peek_text() in ("(", "{") and self.peek_kind() == "mark":
-            inside = self.group(")" if self.next().text == "(" else "}")
-            if self.take_degree():
-                return (Node("mul", (inside, Node("div", (Node("const", text="pi"), number(180))))),)
-            return inside.args if inside.kind == "list" else (inside,)
-        negative = self.take("-")
-        value = self.factor()
-        while True:
-            token = self.peek()
-            if self.take("/"):
-                value = Node("div", (value, self.factor()))
-            elif token is not None and (
-                token.kind in ("symbol", "number") or token.text in ("pi", "theta", "alpha", "beta", "frac", "sqrt")
-            ):
-                value = Node("mul", (value, self.factor()))
-            else:
-                break
-        return (Node("neg", (value,)) if negative else value,)

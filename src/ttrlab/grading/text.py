@@ -5,61 +5,8 @@ import unicodedata
 from functools import partial
 
 from ttrlab.grading.boxes import last_box
+from ttrlab.grading.characters import CHARACTERS, GREEK, NAMES, SUB, SUPER
 
-_SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣʸ", "0123456789+-()nixy", strict=True))
-_SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₙₐₓᵢ", "0123456789+-naxi", strict=True))
-_CHARACTERS = {
-    "\u2212": "-", "\u2013": "-", "\u2014": "-", "\u2010": "-", "\u2011": "-", "\u2012": "-", "\ufe63": "-",
-    "×": "*", "⋅": "*", "·": "*", "∙": "*", "•": "*", "∗": "*", "⨯": "*", "÷": "/", "∕": "/", "⁄": "/",
-    "≤": "\\le ", "≥": "\\ge ", "⩽": "\\le ", "⩾": "\\ge ", "≦": "\\le ", "≧": "\\ge ", "≠": "\\ne ", "≡": "\\equiv ", "≈": "\\approx ",
-    "∞": "\\infty ", "∅": "\\emptyset ", "⌀": "\\emptyset ", "∪": "\\cup ", "∩": "\\cap ", "∈": "\\in ", "∖": "\\setminus ",
-    "±": "\\pm ", "∓": "\\mp ", "√": "\\sqrt ", "∛": "\\cbrt ", "∜": "\\fourthroot ", "°": "^\\circ ", "º": "^\\circ ", "∘": "\\circ ",
-    "ℝ": "\\mathbb{R}", "ℤ": "\\mathbb{Z}", "ℕ": "\\mathbb{N}", "ℚ": "\\mathbb{Q}", "ℂ": "\\mathbb{C}",
-    "′": "'", "’": "'", "‘": "'", "“": '"', "”": '"', "｜": "|", "∣": "|", "⟨": "(", "⟩": ")", "〈": "(", "〉": ")",
-    "⌊": "\\lfloor ", "⌋": "\\rfloor ", "⌈": "\\lceil ", "⌉": "\\rceil ", "→": "\\to ", "∧": "\\land ", "∨": "\\lor ",
-    "、": ",", "，": ",", "。": ".", "；": ";", "：": ":", "（": "(", "）": ")", "【": "[", "】": "]", "∶": ":", "‰": "/1000 ",
-    "π": "\\pi ", "ϕ": "\\phi ", "∑": "\\sum ", "∫": "\\int ", "∏": "\\prod ",
-}  # fmt: skip
-_GREEK = dict(
-    zip(
-        "αβγδεζηθικλμνξρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
-        [
-            "alpha",
-            "beta",
-            "gamma",
-            "delta",
-            "epsilon",
-            "zeta",
-            "eta",
-            "theta",
-            "iota",
-            "kappa",
-            "lambda",
-            "mu",
-            "nu",
-            "xi",
-            "rho",
-            "sigma",
-            "tau",
-            "upsilon",
-            "phi",
-            "chi",
-            "psi",
-            "omega",
-            "Gamma",
-            "Delta",
-            "Theta",
-            "Lambda",
-            "Xi",
-            "Pi",
-            "Sigma",
-            "Phi",
-            "Psi",
-            "Omega",
-        ],
-        strict=True,
-    )
-)
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\x00]")
 _FRACTIONS = re.compile("[¼½¾⅐-⅞↉]")
 _ESCAPES = {"\x0crac": "\\frac", "\x08oxed": "\\boxed", "\text{": "\\text{", "\times": "\\times", "\x08egin": "\\begin"}
@@ -68,15 +15,10 @@ _LAYOUT = re.compile(
     r"|nolimits|phantom\{\}|protect|rm|bf|it|hline)(?![A-Za-z])\.?"
 )
 _SPACES = re.compile(r"\\[,;:> ]|\\(?:quad|qquad|thinspace|enspace|hspace\{[^{}]*\}|hfill|space)(?![A-Za-z])|~")
-_RENAMED = re.compile(r"\\(dfrac|tfrac|cfrac|leq|geq|leqslant|geqslant|neq|lt|gt|dbinom|tbinom|times|cdot|div|varnothing|lbrace|rbrace|lbrack|rbrack"
-                      r"|bmod|pmod|mod|ast|dots|ldots|cdots|vert|mid|lvert|rvert|degree|colon|minus|infin|cot|middot)(?![A-Za-z])")  # fmt: skip
-_NAMES = {
-    "dfrac": "\\frac", "tfrac": "\\frac", "cfrac": "\\frac", "leq": "\\le ", "geq": "\\ge ", "leqslant": "\\le ", "geqslant": "\\ge ",
-    "neq": "\\ne ", "lt": "<", "gt": ">", "dbinom": "\\binom", "tbinom": "\\binom", "times": "*", "cdot": "*", "div": "/",
-    "varnothing": "\\emptyset ", "lbrace": "\\{", "rbrace": "\\}", "lbrack": "[", "rbrack": "]", "bmod": "\\mod ", "pmod": "\\mod ",
-    "mod": "\\mod ", "ast": "*", "dots": "\\ldots ", "ldots": "\\ldots ", "cdots": "\\ldots ", "vert": "|", "mid": "|", "lvert": "|",
-    "rvert": "|", "degree": "^\\circ ", "colon": ":", "minus": "-", "infin": "\\infty ", "cot": "\\cot ", "middot": "*",
-}  # fmt: skip
+_RENAMED = re.compile(
+    r"\\(dfrac|tfrac|cfrac|leq|geq|leqslant|geqslant|neq|lt|gt|dbinom|tbinom|times|cdot|div|varnothing|lbrace|rbrace|lbrack|rbrack"
+    r"|bmod|pmod|mod|ast|dots|ldots|cdots|vert|mid|lvert|rvert|degree|colon|minus|infin|cot|middot)(?![A-Za-z])"
+)
 _WRAPPERS = re.compile(
     r"\\(?:mathbf|mathit|mathsf|mathtt|boldsymbol|bm|mathcal|displaylines|emph|underline|ensuremath|boxed|fbox|hbox|vec|mathord)(?=\s*\{)"
 )
@@ -87,7 +29,7 @@ _SPACED_THOUSANDS = re.compile(r"^([-+]?)([1-9]\d{0,2}(?: \d{3})+)(?![\d ]*[/\d,
 
 def _scripts(text: str) -> str:
     """Runs of Unicode superscripts and subscripts as ``^{..}`` and ``_{..}``."""
-    for table, mark in ((_SUPER, "^"), (_SUB, "_")):
+    for table, mark in ((SUPER, "^"), (SUB, "_")):
         pattern = "[" + re.escape("".join(table)) + "]+"
         text = re.sub(pattern, partial(_script, table, mark), text)
     return text
@@ -116,14 +58,14 @@ def spell(answer: str) -> str:
     text = _line_breaks(text)
     text = _THOUSANDS.sub(_join_digits, text)
     text = _FRACTIONS.sub(_vulgar, _scripts(text))
-    text = "".join(_CHARACTERS.get(c) or (f"\\{_GREEK[c]} " if c in _GREEK else c) for c in text)
+    text = "".join(CHARACTERS.get(c) or (f"\\{GREEK[c]} " if c in GREEK else c) for c in text)
     text = unicodedata.normalize("NFKC", text)
-    text = "".join(_CHARACTERS.get(c, c) for c in text)
+    text = "".join(CHARACTERS.get(c, c) for c in text)
     text = text.replace("\\!", "").replace("\\%", "%").replace("**", "^" if re.search(r"\w\*\*[\w({]", text) else "")
     text = _LAYOUT.sub(" ", text)
     text = _SPACES.sub(" ", text)
     text = re.sub(r"\\(?:angle|measuredangle|triangle)(?![A-Za-z])", " ", _WRAPPERS.sub(" ", text))
-    text = _RENAMED.sub(lambda m: _NAMES[m[1]], text)
+    text = _RENAMED.sub(lambda m: NAMES[m[1]], text)
     text = re.sub(r"(?<=[)\]}]) ?U ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
     text = _PLAIN_THOUSANDS.sub(lambda m: m[1] + m[2].replace(",", ""), text)
     text = _SPACED_THOUSANDS.sub(lambda m: m[1] + m[2].replace(" ", ""), text)

@@ -8,8 +8,8 @@ from fractions import Fraction
 class Node:
     """One node: ``kind`` names it, ``args`` are its children, ``text`` and ``number`` what a leaf or an operator needs.
 
-    Kinds: num, sym, word, const, empty, reals, add, mul, div, pow, neg, pm, func, deriv, list, seq, set, matrix, rel, mod, ratio, union, inter,
-    minus, base, quantity, builder.
+    Kinds: num, sym, word, const, empty, reals, add, mul, div, pow, neg, pm, func, list, seq, set, matrix, rel, mod, ratio, union,
+    inter, minus, base, quantity, builder.
     """
 
     kind: str

@@ -1,20 +1,33 @@
-"""Units: what a number is counted in. A unit is a dimension with powers and a factor to its base unit; unknown words are dimensions of their own."""
+"""Units: what a number is counted in: a dimension with powers and a factor to its base unit; an unknown word is a dimension of its own."""
 
 import re
 from fractions import Fraction
 
 _TABLE: dict[str, dict[str, Fraction | int]] = {
-    "length": {"m meter metre": 1, "cm centimeter centimetre": Fraction(1, 100), "mm millimeter millimetre": Fraction(1, 1000),
-               "km kilometer kilometre": 1000, "in inch inche": Fraction(254, 10000), "ft foot feet": Fraction(3048, 10000),
-               "yd yard": Fraction(9144, 10000), "mi mile": Fraction(1609344, 1000)},
+    "length": {
+        "m meter metre": 1,
+        "cm centimeter centimetre": Fraction(1, 100),
+        "mm millimeter millimetre": Fraction(1, 1000),
+        "km kilometer kilometre": 1000,
+        "in inch inche": Fraction(254, 10000),
+        "ft foot feet": Fraction(3048, 10000),
+        "yd yard": Fraction(9144, 10000),
+        "mi mile": Fraction(1609344, 1000),
+    },
     "time": {"s sec second": 1, "min minute": 60, "h hr hour": 3600, "day": 86400, "week": 604800},
-    "mass": {"g gram": 1, "kg kilogram": 1000, "mg milligram": Fraction(1, 1000), "lb lbs pound": Fraction(45359237, 100000), "oz ounce": Fraction(45359237, 1600000)},
+    "mass": {
+        "g gram": 1,
+        "kg kilogram": 1000,
+        "mg milligram": Fraction(1, 1000),
+        "lb lbs pound": Fraction(45359237, 100000),
+        "oz ounce": Fraction(45359237, 1600000),
+    },
     "volume": {"l liter litre": 1, "ml milliliter millilitre": Fraction(1, 1000)},
     "dollar": {"dollar usd buck": 1, "cent ¢": Fraction(1, 100)},
     "percent": {"percent percentage pct": 1},
     "degree": {"degree deg": 1},
     "radian": {"radian rad": 1},
-}  # fmt: skip
+}
 UNITS: dict[str, tuple[str, Fraction]] = {
     name: (dimension, Fraction(factor)) for dimension, units in _TABLE.items() for names, factor in units.items() for name in names.split()
 }
