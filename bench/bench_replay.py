@@ -5,6 +5,7 @@ Run: python bench/bench_replay.py [groups]
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,9 +30,15 @@ SIGNALS = ("mean_logprob", "trace_confidence", "step_confidence")
 
 
 def answers(draw: np.random.Generator) -> list[str]:
-    """Twelve spellings of six answers to one question."""
-    numbers = draw.integers(2, 400, 6)
-    return [spelling for a in numbers for spelling in (f"\\frac{{{a}}}{{{a + 7}}}", f"\\dfrac{{{a}}}{{{a + 7}}}")]
+    """Twelve spellings of six answers to one question: fractions, integers, roots or polynomials, as in MATH."""
+    a, b = draw.integers(2, 60, 6), draw.integers(2, 9, 6)
+    spellings = (
+        [(f"\\frac{{{x}}}{{{x + 7}}}", f"\\dfrac{{{x}}}{{{x + 7}}}") for x in a],
+        [(f"{x}", f"{x}.0") for x in a],
+        [(f"{x}\\sqrt{{{y}}}", f"\\sqrt{{{x * x * y}}}") for x, y in zip(a, b, strict=True)],
+        [(f"(x+{x})^2", f"x^2+{2 * x}x+{x * x}") for x in a],
+    )
+    return [spelling for pair in spellings[int(draw.integers(4))] for spelling in pair]
 
 
 def text(draw: np.random.Generator, sentences: list[str], answer: str) -> str:
@@ -86,10 +93,16 @@ def main() -> None:
         for size in (groups // 10, groups):
             write_pool(folder / f"pool{size}" / "rollouts.jsonl.gz", rows(size))
             seconds, own, workers = replayed(folder, size, f"out{size}")
+            (folder / f"out{size}" / "proofs").rename(folder / "proofs")
+            shutil.rmtree(folder / f"out{size}")
+            (folder / f"out{size}").mkdir()
+            (folder / "proofs").rename(folder / f"out{size}" / "proofs")
+            cached, _, _ = replayed(folder, size, f"out{size}")
             again, _, _ = replayed(folder, size, f"out{size}")
             rollouts = json.loads((folder / f"out{size}" / "summary.json").read_text())["pool"]["rollouts"]
             print(
-                f"{size} groups, {rollouts} roll-outs, {len(RULES)} rules: {seconds:.0f} s, finished replay called again {again:.0f} s; "
+                f"{size} groups, {rollouts} roll-outs, {len(RULES)} rules: cold {seconds:.0f} s, proofs cached {cached:.0f} s, "
+                f"finished replay called again {again:.0f} s; "
                 f"largest memory {own:.0f} MB, of a worker {workers:.0f} MB"
             )
 

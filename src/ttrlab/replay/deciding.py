@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,12 @@ deployment's choices."""
 @dataclass(frozen=True)
 class Replayer:
     """Decides batches of rows. ``prompts``: question id -> text, for the questions that are known. ``gold``: question id -> answer, given
-    only where the oracle is among the methods, and read by nothing else."""
+    only where the oracle is among the methods, and read by nothing else. ``proofs``: the grader's cache, for workers."""
 
     spec: ReplaySpec
     prompts: Mapping[str, str]
     gold: Mapping[str, str] | None = None
+    proofs: Path | None = None
 
     def lines(self, rows: Sequence[PoolRow], streams: Collection[str]) -> dict[str, list[str]]:
         """Stream -> one JSON line a group. ``streams``: method names, ``VISITS``, ``SELECTIONS``."""

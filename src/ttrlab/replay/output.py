@@ -73,18 +73,20 @@ def write_figures(out: Path, tables: Mapping[str, pd.DataFrame], gold: bool) -> 
 
 
 def by_margin(audit: pd.DataFrame, rates: Sequence[str]) -> Figure:
-    """A panel a rate: bars by range of the vote margin (all questions first), one colour a method."""
+    """A panel a rate, a line a method: one dot a range of the vote margin, darker for clearer votes, orange for all questions."""
     chosen = audit[audit["group"].eq("all") | audit["group"].str.startswith("margin=")]
     groups = chosen.groupby("group", sort=False)["groups"].first()
-    named = chosen.assign(margin=[f"{group.removeprefix('margin=')}\n(n = {int(groups[group])})" for group in chosen["group"]])
-    long = named.melt(id_vars=["method", "margin"], value_vars=list(rates), var_name="rate", value_name="share")
+    names = {group: f"{group.removeprefix('margin=')} (n = {int(count)})" for group, count in groups.items()}
+    long = chosen.melt(id_vars=["method", "group"], value_vars=list(rates), var_name="rate", value_name="share")
+    shades = dict(zip(names.values(), [(1.0, 0.5, 0.0), *sns.color_palette("Blues", len(names) - 1)], strict=True))
     grid = sns.catplot(
-        data=long, x="margin", y="share", hue="method", row="rate", kind="bar", errorbar=None, palette=figures.PALETTE,
-        height=2.4, aspect=3.5,
+        data=long.assign(margin=long["group"].map(names)), x="share", y="method", hue="margin", col="rate", kind="strip", jitter=False,
+        size=8, linewidth=0.5, palette=shades, height=1.6 + 0.28 * audit["method"].nunique(), aspect=0.9,
     )  # fmt: skip
-    grid.set_axis_labels("vote margin: (largest - second class) / roll-outs", "share")
-    grid.set(ylim=(0, 1))
-    grid.set_titles("{row_name}")
+    grid.set(xlim=(-0.03, 1.03))
+    grid.set_titles("{col_name}")
+    grid.set_axis_labels("share", "")
+    grid.figure.suptitle("by vote margin: (largest - second class) / roll-outs", y=1.03)
     return grid.figure
 
 

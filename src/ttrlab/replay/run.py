@@ -7,6 +7,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import islice
 from multiprocessing import get_context
 
+from ttrlab.grading import use_cache
 from ttrlab.pools import PoolRow
 from ttrlab.replay.deciding import Replayer
 from ttrlab.replay.progress import Stream
@@ -73,6 +74,7 @@ _replayer: list[Replayer] = []
 
 def _begin(replayer: Replayer) -> None:
     _replayer[:] = [replayer]
+    use_cache(replayer.proofs)
 
 
 def _work(rows: Sequence[PoolRow], streams: Collection[str]) -> Lines:

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from ttrlab.benchmarks import Gold, read_gold, read_questions
 from ttrlab.files import digest, exclusive, read_jsonl, sha256
+from ttrlab.grading import use_cache
 from ttrlab.replay.deciding import SELECTIONS, VISITS, Replayer
 from ttrlab.replay.groups import batches, pool_needs
 from ttrlab.replay.measure import measure
@@ -31,6 +32,11 @@ class ReplayFiles:
     gold: Path | None = None
     questions: Path | None = None
 
+    @property
+    def proofs(self) -> Path:
+        """Where the grader keeps its proofs."""
+        return self.out / "proofs"
+
 
 def replay(spec: ReplaySpec, files: ReplayFiles, jobs: int = 1, format_name: str | None = None) -> dict[str, Any]:
     """Replay a pool and write ``files.out``; the summary. Called again, it goes on where it was stopped.
@@ -39,6 +45,8 @@ def replay(spec: ReplaySpec, files: ReplayFiles, jobs: int = 1, format_name: str
     """
     with ExitStack() as held:
         held.enter_context(exclusive(files.out / ".lock"))
+        held.callback(use_cache, None)
+        use_cache(files.proofs)
         pool = open_pool(files.pool, spec.kind, read_questions(files.questions) if files.questions else (), format_name)
         counted = survey(pool, spec, gold=files.gold is not None)
         write_faults(files.out, counted.faults)
@@ -55,7 +63,9 @@ def _decide(spec: ReplaySpec, files: ReplayFiles, pool: Pool, counted: Survey, j
     gold = _answers(read_gold(files.gold)) if oracle and files.gold is not None else None
     needs = {need for method in spec.methods.values() for need in pool_needs(method.rule)}
     with tqdm(total=counted.groups, unit="group", disable=None, desc="replay") as bar:
-        return run(batches(pool.rows(needs), spec.batch, spec.cut), streams, Replayer(spec, pool.prompts, gold), jobs, bar.update)
+        return run(
+            batches(pool.rows(needs), spec.batch, spec.cut), streams, Replayer(spec, pool.prompts, gold, files.proofs), jobs, bar.update
+        )
 
 
 def _streams(spec: ReplaySpec, files: ReplayFiles, pool: Pool, counted: Survey) -> list[Stream]:

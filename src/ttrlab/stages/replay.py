@@ -28,7 +28,7 @@ def _replayed(spec: ReplaySpec, files: ReplayFiles, jobs: int, format_name: str 
     replay(spec, files, jobs, format_name)
     inputs = [*pool_files(files.pool), *(path for path in (files.gold, files.questions) if path)]
     made = sorted(path for path in files.out.rglob("*") if path.is_file() and path.name not in (".lock", "manifest.json"))
-    outputs = [path for path in made if path.parent.name != "progress"]
+    outputs = [path for path in made if path.parent.name not in ("progress", "proofs")]
     write_manifest(files.out / "manifest.json", "replay", spec.model_dump(mode="json"), inputs, outputs)
     return (files.out / "audit.md").read_text(encoding="utf-8")
 
