@@ -25,14 +25,15 @@ setup: .venv/ready ## create .venv from the lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-demo: setup ## run the demo study: real training on two CPU cores, to tables, figures and a report
-	snakemake --profile profiles/local --configfile config/demo.yaml
-	snakemake --profile profiles/local --configfile config/demo.yaml --report results/demo/report.html
+demo: STUDY := config/demo.yaml
+demo: resume ## run the demo study: real training on two CPU cores, to tables, figures and a report
+	$(SNAKEMAKE) --report results/demo/report.html
 	@echo && cat results/demo/tables/main.md && echo "report: results/demo/report.html   runs: make ui"
 
-resume: setup ## go on with a killed run: STUDY=config/....yaml
-	-$(SNAKEMAKE) --unlock
-	$(SNAKEMAKE) --rerun-incomplete
+resume: setup ## run a study, or go on with a killed one: STUDY=config/....yaml
+	ttrlab recover
+	@$(SNAKEMAKE) --unlock --quiet all
+	$(SNAKEMAKE)
 
 stale: setup ## list results made by other code than today's
 	python -m ttrlab.cli stale results

@@ -13,6 +13,8 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     stale = commands.add_parser("stale", help="list results made by other code than today's")
     stale.add_argument("results", type=Path, nargs="?", default=Path("results"))
+    recover = commands.add_parser("recover", help="stop what a killed run left running in a folder")
+    recover.add_argument("folder", type=Path, nargs="?", default=Path())
     schema = commands.add_parser("schema", help="write the JSON schemas of the YAML files")
     schema.add_argument("folder", type=Path)
     _add_replay(commands.add_parser("replay", help="put stored roll-outs through a study's reward rules"))
@@ -47,6 +49,10 @@ def dispatch(arguments: argparse.Namespace) -> str:
         from ttrlab.stages.stale import stale_command
 
         return stale_command(arguments.results)
+    if arguments.command == "recover":
+        from ttrlab.stages.recover import recover_command
+
+        return recover_command(arguments.folder)
     if arguments.command == "schema":
         from ttrlab.stages.schema import write_schemas
 

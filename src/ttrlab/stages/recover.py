@@ -1,0 +1,37 @@
+"""After a killed run on this machine: stop what it left running, so that the next run starts from files that nobody writes."""
+
+from pathlib import Path
+
+import psutil
+
+PATIENCE_SECONDS = 60
+"""An adaptation ends at its next step boundary when asked; after this long it is killed, and loses that step."""
+
+
+def processes_in(folder: Path, word: str) -> list[psutil.Process]:
+    """Processes of this machine, other than this one and its parents, that work in ``folder`` and have ``word`` in their command."""
+    own = {process.pid for process in (psutil.Process(), *psutil.Process().parents())}
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.pid not in own and process.cwd() == str(folder) and any(word in part for part in process.cmdline()):
+                found.append(process)
+        except (psutil.NoSuchProcess, psutil.AccessDenied, psutil.ZombieProcess):
+            continue  # it ended meanwhile, or is another user's
+    return found
+
+
+def recover_command(folder: Path) -> str:
+    """Stop the stages that a dead workflow left in ``folder``. RuntimeError when a workflow is alive there, naming its process."""
+    folder = folder.resolve()
+    alive = [process for process in processes_in(folder, "snakemake") if not any("ttrlab.stages." in part for part in process.cmdline())]
+    if alive:
+        raise RuntimeError(f"{folder}: a workflow is running here (process {alive[0].pid}); stop it, or wait for it")
+    orphans = processes_in(folder, "ttrlab.stages.")
+    for process in orphans:
+        process.terminate()
+    _, stubborn = psutil.wait_procs(orphans, timeout=PATIENCE_SECONDS)
+    for process in stubborn:
+        process.kill()
+    psutil.wait_procs(stubborn, timeout=10)
+    return f"stopped {len(orphans)} processes of a killed run" if orphans else "nothing was left running"
