@@ -76,7 +76,7 @@ def by_margin(audit: pd.DataFrame, rates: Sequence[str]) -> Figure:
     """A panel a rate, a line a method: one dot a range of the vote margin, darker for clearer votes, orange for all questions."""
     chosen = audit[audit["group"].eq("all") | audit["group"].str.startswith("margin=")]
     groups = chosen.groupby("group", sort=False)["groups"].first()
-    names = {group: f"{group.removeprefix('margin=')} (n = {int(count)})" for group, count in groups.items()}
+    names = {group: f"{str(group).removeprefix('margin=')} (n = {int(count)})" for group, count in groups.items()}
     long = chosen.melt(id_vars=["method", "group"], value_vars=list(rates), var_name="rate", value_name="share")
     shades = dict(zip(names.values(), [(1.0, 0.5, 0.0), *sns.color_palette("Blues", len(names) - 1)], strict=True))
     grid = sns.catplot(
