@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks.rows import gpqa_rows, math_rows, write_jsonl
+from tests.benchmarks.rows import gpqa_rows, math_rows, write_jsonl
 from ttrlab.benchmarks import load_benchmark, overlaps, read_gold, read_questions, write_benchmark
 from ttrlab.config.catalogue import Columns, GeneratedBenchmark, HubBenchmark, PathBenchmark, Split
 from ttrlab.types import Question

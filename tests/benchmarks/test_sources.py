@@ -3,7 +3,7 @@ import json
 import pandas as pd
 import pytest
 
-from benchmarks.rows import math_rows, write_jsonl
+from tests.benchmarks.rows import math_rows, write_jsonl
 from ttrlab.benchmarks.sources import read_rows
 
 
