@@ -1,7 +1,7 @@
 """Data as scripts: a page opened from disk may not fetch a file, but it may load a script.
 
-A chunk is ``TTRLAB.receive("name", <JSON>);``. Model text inside is data: the JSON is pure ASCII with ``<``, ``>`` and ``&`` escaped, so that
-no text can end the script, and the page puts it into the document as text only.
+A chunk is ``TTRLAB.receive("name", <JSON>);``. Model text inside is data: the JSON is pure ASCII with ``<``, ``>`` and ``&`` escaped, so
+that no text can end the script, and the page puts it into the document as text only.
 """
 
 import json
@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from ttrlab.files import write_text
 
 DIGITS = 5
 """Significant digits of numbers on the page."""
@@ -53,5 +51,7 @@ def script(name: str, value: Any) -> str:
 
 
 def write_chunk(folder: Path, name: str, value: Any) -> None:
-    """Write the chunk as ``folder``/data/``name``.js."""
-    write_text(folder / "data" / f"{name}.js", script(name, value))
+    """Write the chunk as ``folder``/data/``name``.js; the folder as a whole is made atomic by its writer."""
+    path = folder / "data" / f"{name}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(script(name, value), encoding="ascii", newline="\n")
