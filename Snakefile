@@ -15,6 +15,7 @@ include: "rules/adapt.smk"
 include: "rules/evaluate.smk"
 include: "rules/report.smk"
 include: "rules/replay.smk"
+include: "rules/page.smk"
 
 
 localrules:

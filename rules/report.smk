@@ -12,6 +12,7 @@ FIGURES = ["endpoints", "learning_curves"] + (["reward_audit"] if AUDITS else []
 REPORT = [
     f"{RESULTS}/summary.csv",
     f"{RESULTS}/mlflow.json",
+    f"{RESULTS}/page/index.html",
 ]
 
 
