@@ -28,7 +28,7 @@ setup: .venv/ready ## create .venv from the lock
 demo: STUDY := config/demo.yaml
 demo: resume ## run the demo study: real training on two CPU cores, to tables, figures and a report
 	$(SNAKEMAKE) --report results/demo/report.html
-	@echo && cat results/demo/tables/main.md && echo "report: results/demo/report.html   runs: make ui"
+	@echo && cat results/demo/tables/main.md && echo "page: results/demo/page/index.html   report: results/demo/report.html   runs: make ui"
 
 resume: setup ## run a study, or go on with a killed one: STUDY=config/....yaml
 	ttrlab recover
