@@ -23,6 +23,7 @@ _CHOSEN = re.compile(
     r"(?<![A-Za-z])(?:correct|right|best)[ \t](?:option|choice)[ \t](?:is|:)[*_]{0,3}|(?<![A-Za-z])(?:choose|select|pick)[ \t]",
     re.IGNORECASE,
 )
+_HEADING = re.compile(r"^[ \t#*_]{0,6}(?:final )?answer[ \t*_:]{0,6}\n|答案(?:是|为|[:：])", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
 _STOP = re.compile(r"[.!?](?=\s|$)|[,;]? (?:because|since|which|where|so that|I hope|as required)\b|\n|<")
 _OPENERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]", "`": "`"}
@@ -91,7 +92,7 @@ def announced(text: str, kind: Kind) -> str | None:
         line = text[text.rindex("####") + 4 :].strip().split("\n", 1)[0].strip()
         if line:
             return line
-    ends = [m.end() for m in _ANNOUNCED.finditer(text)]
+    ends = [m.end() for pattern in (_ANNOUNCED, _HEADING) for m in pattern.finditer(text)]
     if kind == "choice":
         ends += [m.end() for m in _CHOSEN.finditer(text)]
     for end in sorted(ends, reverse=True)[:8]:
