@@ -46,6 +46,11 @@ TTRLAB.charts = (() => {
     }
     for (const at of ticks(x0, x1, 6)) root.append(label(x(at), height - 9, String(at)));
     root.append(label(width - right, height + 1, "step", "end"));
+    for (const line of lines.filter((one) => one.points.length === 1)) {
+      const level = fixed(y(line.points[0][1]));
+      root.append(svg("line", { x1: left, x2: width - right, y1: level, y2: level, stroke: line.colour, "stroke-width": 1.5, "stroke-dasharray": "2 4" },
+        svg("title", {}, `${line.name}: ${percent(line.points[0][1])} %`)));
+    }
     for (const line of lines) {
       const forth = line.points.map((point) => `${fixed(x(point[0]))},${fixed(y(point[3]))}`);
       const back = line.points.map((point) => `${fixed(x(point[0]))},${fixed(y(point[2]))}`).reverse();

@@ -80,7 +80,12 @@ const TTRLAB = (() => {
     const text = (100 * value).toFixed(digits);
     return value >= 0 && !text.startsWith("-") ? `+${text}` : text.replace("-", "−");
   };
-  const number = (value, digits = 2) => (missing(value) ? "–" : Number(value.toPrecision(digits + 1)).toString().replace("-", "−"));
+  /** A number of any size in few characters; what is nearly nothing is said to be so. */
+  function number(value, digits = 3) {
+    if (missing(value)) return "–";
+    if (value !== 0 && Math.abs(value) < 0.0005) return "≈ 0";
+    return Number(value.toPrecision(digits)).toString().replace("-", "−");
+  }
   const small = (value) => (missing(value) ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
 
   return { receive, need, forget, el, select, table, percent, signed, number, small, missing, views: {} };

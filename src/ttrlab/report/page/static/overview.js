@@ -36,12 +36,12 @@
       && (state.pair === "all" || row.pair === Number(state.pair)));
     const ends = rows.flatMap((row) => [row.population_low, row.population_high, row.seeds_low, row.seeds_high]).filter((v) => !missing(v));
     const span = Math.max(0.01, ...ends.map(Math.abs));
-    const head = ["contrast", "", el("th", { class: "num" }, "points"), "these questions", "questions like these",
+    const head = ["contrast", el("th", { class: "num" }, "points"), "", "these questions", "questions like these",
       el("th", { class: "num" }, "p (Holm)"), el("th", { class: "num" }, "d_z"), el("th", { class: "num" }, "detectable"), el("th", { class: "num" }, "n · seeds")];
     const body = rows.map((row) => [
       el("td", {}, el("b", {}, row.method), ` − ${row.baseline}`, el("span", { class: "sub" }, pair(study, row.pair))),
-      charts.interval(row.difference, [row.population_low, row.population_high], [row.seeds_low, row.seeds_high], span),
       el("td", { class: "num" }, signed(row.difference)),
+      charts.interval(row.difference, [row.population_low, row.population_high], [row.seeds_low, row.seeds_high], span),
       missing(row.seeds_low) ? "one seed" : `${signed(row.seeds_low)} to ${signed(row.seeds_high)}`,
       `${signed(row.population_low)} to ${signed(row.population_high)}`,
       el("td", { class: "num", title: `Wilcoxon ${small(row.wilcoxon_p)}, sign test ${small(row.sign_p)} before correction` }, small(row.wilcoxon_p_holm)),

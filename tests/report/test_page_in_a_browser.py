@@ -1,0 +1,106 @@
+"""The page in headless Chromium, opened from disk: hostile text stays text, 500 questions x 64 roll-outs open at once."""
+
+import html
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from tests.report.test_page import build
+from tests.report.world import make_plan, write_study
+
+HOSTILE = (
+    "<script>document.documentElement.dataset.hacked = 1</script></script>"
+    "<img src=x onerror=\"document.documentElement.dataset.hacked = 1\"><svg onload='document.documentElement.dataset.hacked = 1'>"
+    '<a href="javascript:document.documentElement.dataset.hacked = 1">click</a> \u2028\u2029 ]]> --> \'); alert(1); //'
+)
+
+PROBE = """
+const wait = () => new Promise((done) => setTimeout(done, 20));
+(async () => {
+  while (!document.documentElement.dataset.ready) await wait();
+  for (const tab of document.querySelectorAll(".tabs button")) {
+    tab.click();
+    for (const row of document.querySelectorAll("tr.row")) row.click();
+    await wait();
+  }
+  for (const link of document.querySelectorAll("#main a:not([href^='#'])")) link.click();
+  document.documentElement.dataset.scripts = document.scripts.length;
+  document.documentElement.dataset.stories = document.querySelectorAll(".story").length;
+})();
+"""
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory):
+    """A function from a page's file and address to the document after its scripts have run."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)")
+    profile = tmp_path_factory.mktemp("profile")
+
+    def document(path, address="", budget=3000):
+        options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", f"--virtual-time-budget={budget}"]
+        done = subprocess.run(
+            [program, *options, "--dump-dom", f"{path.as_uri()}#{address}"], capture_output=True, text=True, timeout=60, check=True
+        )
+        return done.stdout
+
+    return document
+
+
+def attribute(document, name):
+    found = re.search(rf'<html[^>]* data-{name}="([^"]*)"', document)
+    return None if found is None else found[1]
+
+
+def with_probe(page):
+    (page / "probe.js").write_text(PROBE)
+    index = page / "index.html"
+    index.write_text(index.read_text().replace("</body>", '<script src="probe.js"></script></body>'))
+    return index
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    study = write_study(folder / "study", make_plan(2), 2, text=HOSTILE, prompt=HOSTILE + " {}")
+    return with_probe(build(study, folder / "page"))
+
+
+@pytest.mark.browser
+def test_hostile_text_would_run_if_it_were_markup(chromium, tmp_path):
+    (tmp_path / "naive.html").write_text(f"<!doctype html><html><body>{HOSTILE}</body></html>")
+    assert attribute(chromium(tmp_path / "naive.html"), "hacked") == "1"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("address", ["/pair/0", "/pair/0/question/1"])
+def test_hostile_rollouts_and_questions_run_no_script(chromium, hostile, address):
+    seen = chromium(hostile, address)
+    assert attribute(seen, "ready") is not None
+    assert attribute(seen, "hacked") is None
+    assert attribute(seen, "scripts") == "7"
+    assert html.escape("<img src=x onerror=", quote=False) in seen
+    assert not [tag for tag in ("<img src=x", "<svg onload", '<a href="javascript', "<script>document") if tag in seen]
+    if "question" in address:
+        assert int(attribute(seen, "stories")) > 0
+
+
+@pytest.mark.browser
+def test_a_missing_chunk_is_said_and_not_waited_for(chromium, hostile, tmp_path):
+    copy = tmp_path / "page"
+    shutil.copytree(hostile.parent, copy)
+    (copy / "data" / "pair-0.js").unlink()
+    assert "This view cannot be shown: data/pair-0.js cannot be read" in chromium(copy / "index.html", "/pair/0")
+
+
+@pytest.mark.browser
+def test_five_hundred_questions_with_64_rollouts_open_in_two_seconds(chromium, tmp_path):
+    study = write_study(tmp_path / "study", make_plan(500, seeds=(0,)), 500, n=64, text="a step of reasoning, then another. " * 8)
+    index = build(study, tmp_path / "page") / "index.html"
+    for address, shown in (("/pair/0", "500 of 500 questions"), ("/pair/0/question/499", "q499")):
+        seen = chromium(index, address)
+        assert shown in seen
+        assert int(attribute(seen, "ready")) < 2000
