@@ -6,15 +6,17 @@ import sys
 import pandas as pd
 import pytest
 
-from tests.report.world import SPEC, make_plan, received, write_study
+from tests.report.world import SPEC, make_plan, received, unpacked, write_study
 from ttrlab.files import hashes, is_whole
 from ttrlab.report.page.chunks import plain, script
 from ttrlab.report.page.samples import cut
 from ttrlab.stages import page
+from ttrlab.stages.plan import load_frozen
 
 
 def build(study, out, *extra):
-    arguments = ["--spec", SPEC.model_dump_json(), "--plan", study / "plan.json", "--results", study, "--out", out, *extra]
+    spec = SPEC.model_copy(update={"methods": load_frozen(study / "plan.json").study.methods})
+    arguments = ["--spec", spec.model_dump_json(), "--plan", study / "plan.json", "--results", study, "--out", out, *extra]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sys, "argv", ["page", *map(str, arguments)])
         page.main()
@@ -59,7 +61,7 @@ def test_methods_that_drew_the_same_rollouts_share_a_sample_and_later_ones_do_no
 
 
 def test_rollouts_answers_verdicts_and_texts_are_aligned(built):
-    data, texts = received(built / "data" / "question-0-1.js"), received(built / "data" / "texts-0-1.js")
+    data, texts = received(built / "data" / "question-0-1.js"), unpacked(built / "data" / "texts-0-1.js")
     sample = data["samples"][1]
     assert sample["classes"] == [0, 1, 0, -1]
     assert (sample["answers"], sample["verdicts"]) == (["2", "1"], [0, 1])
@@ -105,8 +107,10 @@ def test_unpublishable_items_are_left_out_unless_asked_for(tmp_path):
     assert not [path for path in out.rglob("*") if path.is_file() and b"SECRET" in path.read_bytes()]
     assert received(out / "data" / "study.js")["pairs"][0]["shown"] is False
     assert received(out / "data" / "study.js")["scores"]
+    assert not list((out / "data").glob("texts-*"))
     asked = build(study, tmp_path / "asked", "--include-unpublishable")
     assert received(asked / "data" / "question-0-0.js")["prompt"] == "SECRET 0"
+    assert unpacked(asked / "data" / "texts-0-0.js")[0][0] == "SECRET #0"
 
 
 def test_rollouts_beside_other_decisions_are_refused_by_name(tmp_path):

@@ -1,5 +1,7 @@
 """A small finished study on disk, made without training: the files that the page reads."""
 
+import base64
+import gzip
 import json
 from pathlib import Path
 
@@ -20,11 +22,11 @@ RULES = {"base": {}, "majority": {"reward": {"rule": "majority"}}, "core": {"rew
          "oracle": {"reward": {"rule": "oracle"}, "gold": True}}  # fmt: skip
 
 
-def make_plan(rows: int, publishable: bool = True, seeds: tuple[int, ...] = (0, 1)) -> Plan:
+def make_plan(rows: int, publishable: bool = True, seeds: tuple[int, ...] = (0, 1), methods: tuple[str, ...] = METHODS) -> Plan:
     benchmark = {"source": "path", "path": "q.jsonl", "rows": rows, "publishable": publishable}
     return Plan.model_validate(
         {
-            "study": {"study": "tiny", "models": ["m"], "benchmarks": ["b"], "methods": METHODS, "seeds": seeds},
+            "study": {"study": "tiny", "models": ["m"], "benchmarks": ["b"], "methods": methods, "seeds": seeds},
             "catalogue": {"models": {"m": {"source": "path", "path": "m"}}, "benchmarks": {"b": benchmark}, "methods": RULES},
         }
     )
@@ -70,8 +72,8 @@ def write_study(
         write_cell(folder / "cells" / cell.path, cell, questions, n, text)
     scored, summary = tables(plan, questions)
     write_text(folder / "plan.json", plan.model_dump_json(exclude_unset=True))
-    for name, table in {"questions": scored, "summary": summary, "contrasts": differences(scored, SPEC.metrics, METHODS),
-                        "intervals": own_scores(scored, SPEC.metrics, METHODS)}.items():  # fmt: skip
+    for name, table in {"questions": scored, "summary": summary, "contrasts": differences(scored, SPEC.metrics, plan.study.methods),
+                        "intervals": own_scores(scored, SPEC.metrics, plan.study.methods)}.items():  # fmt: skip
         write_text(folder / f"{name}.csv", table.to_csv(index=False))
     write_text(folder / "audit.csv", "\n")
     write_text(folder / "figures" / "endpoints.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>\n')
@@ -111,3 +113,8 @@ def received(chunk: Path) -> dict | list:
     """The value inside a chunk of data."""
     text = chunk.read_text(encoding="ascii")
     return json.loads(text[text.index(",") + 1 : text.rindex(");")])
+
+
+def unpacked(chunk: Path) -> list[list[str]]:
+    """The texts inside a packed chunk."""
+    return json.loads(gzip.decompress(base64.b64decode(received(chunk))))

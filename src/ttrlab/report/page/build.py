@@ -13,7 +13,7 @@ from ttrlab.config.study import Plan
 from ttrlab.files import atomic_folder
 from ttrlab.report.page import overview, pair
 from ttrlab.report.page.book import Book
-from ttrlab.report.page.chunks import write_chunk
+from ttrlab.report.page.chunks import packed_texts, write_chunk
 
 STATIC = Path(__file__).parent / "static"
 
@@ -75,5 +75,5 @@ def _write_pair(
     for place, question in enumerate(book.questions):
         numbers, texts = book.chunk(question)
         write_chunk(folder, f"question-{number}-{place}", numbers)
-        write_chunk(folder, f"texts-{number}-{place}", texts)
+        write_chunk(folder, f"texts-{number}-{place}", packed_texts(texts))
     return True

@@ -1,9 +1,11 @@
 """Data as scripts: a page opened from disk may not fetch a file, but it may load a script.
 
 A chunk is ``TTRLAB.receive("name", <JSON>);``. Model text inside is data: the JSON is pure ASCII with ``<``, ``>`` and ``&`` escaped, so
-that no text can end the script, and the page puts it into the document as text only.
+that no text can end the script, and the page puts it into the document as text only. Long texts are packed: gzip in base64, a JSON string.
 """
 
+import base64
+import gzip
 import json
 import math
 from pathlib import Path
@@ -46,8 +48,13 @@ def _rounded(value: float) -> float | int | None:
 
 def script(name: str, value: Any) -> str:
     """The chunk ``name``: one line of JavaScript, the same for the same value."""
-    packed = json.dumps(plain(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return f"TTRLAB.receive({json.dumps(name)},{packed.translate(_ESCAPES)});\n"
+    data = json.dumps(plain(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return f"TTRLAB.receive({json.dumps(name)},{data.translate(_ESCAPES)});\n"
+
+
+def packed_texts(texts: list[list[str]]) -> str:
+    """Lists of texts as one short string, which the page unpacks; the same for the same texts."""
+    return base64.b64encode(gzip.compress(json.dumps(texts).encode("ascii"), compresslevel=6, mtime=0)).decode("ascii")
 
 
 def write_chunk(folder: Path, name: str, value: Any) -> None:

@@ -26,6 +26,12 @@ const TTRLAB = (() => {
     return promise;
   }
 
+  /** The texts behind a packed chunk: base64, gzip, JSON. */
+  async function unpack(packed) {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  }
+
   /** Forget chunks that begin with `prefix`, so that a long visit does not keep every roll-out. */
   function forget(prefix) {
     for (const name of [...held.keys()]) if (name.startsWith(prefix)) held.delete(name);
@@ -88,5 +94,5 @@ const TTRLAB = (() => {
   }
   const small = (value) => (missing(value) ? "–" : value < 0.001 ? "< 0.001" : value.toFixed(3));
 
-  return { receive, need, forget, el, select, table, percent, signed, number, small, missing, views: {} };
+  return { receive, need, unpack, forget, el, select, table, percent, signed, number, small, missing, views: {} };
 })();

@@ -2,7 +2,7 @@
 "use strict";
 
 (() => {
-  const { need, forget, el, select, table, percent, number, missing, mark } = TTRLAB;
+  const { need, unpack, forget, el, select, table, percent, number, missing, mark } = TTRLAB;
   const STATE = { 1: "right", 0: "wrong", "-1": "undecided" };
   const NONE = -1;
   const EACH = { equilibrium: "equilibrium mass", weight: "confidence weight" };
@@ -131,8 +131,9 @@
   }
 
   TTRLAB.views.question = async (study, pair, place) => {
-    forget(`question-`); forget(`texts-`);
-    const [data, texts, { questions }] = await Promise.all([need(`question-${pair}-${place}`), need(`texts-${pair}-${place}`), need(`pair-${pair}`)]);
+    forget("question-");
+    forget("texts-");
+    const [data, texts, { questions }] = await Promise.all([need(`question-${pair}-${place}`), need(`texts-${pair}-${place}`).then(unpack), need(`pair-${pair}`)]);
     const entry = questions[place];
     const step = (by, text) => (questions[place + by] ? el("a", { href: `#/pair/${pair}/question/${place + by}` }, text) : el("span", { class: "quiet" }, text));
     const stage = el("div"), tabs = el("div", { class: "tabs" });
