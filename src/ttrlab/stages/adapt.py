@@ -15,11 +15,12 @@ from ttrlab.config.specs import AdaptSpec
 from ttrlab.engines import ENGINES, open_policy, open_sampler
 from ttrlab.engines.base import Sampler
 from ttrlab.files import HASHES, digest, exclusive, read_json, sha256
+from ttrlab.grading import use_cache
 from ttrlab.provenance import write_manifest
 from ttrlab.rectifier.homes import open_judge
 from ttrlab.rectifier.judge import CountTokens, Judge
 from ttrlab.stages import rundir
-from ttrlab.stages.command import parse, read_spec, run
+from ttrlab.stages.command import PROOFS, parse, read_spec, run
 from ttrlab.stages.gold import grader
 from ttrlab.types import Question
 
@@ -59,6 +60,7 @@ def model_identity(weights: str) -> object:
 def main() -> None:
     """Run or resume an adaptation in ``--out``; the manifest there is written last."""
     arguments = parse(__doc__, "questions", "model", "out", optional=("gold", "judge"))
+    use_cache(PROOFS)
     spec = read_spec(AdaptSpec, arguments.spec)
     folder, questions_file = Path(arguments.out), Path(arguments.questions)
     questions = read_questions(questions_file)

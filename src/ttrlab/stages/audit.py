@@ -9,8 +9,9 @@ from ttrlab.benchmarks import read_gold
 from ttrlab.config.specs import AuditSpec
 from ttrlab.evaluate.audit import StoredDecision, audit, by_windows, decision_from_json, last_updates, per_step, whole_run
 from ttrlab.files import read_jsonl, write_text
+from ttrlab.grading import use_cache
 from ttrlab.pools import PoolRow, read_pool
-from ttrlab.stages.command import parse, read_spec, run
+from ttrlab.stages.command import PROOFS, parse, read_spec, run
 from ttrlab.stages.rundir import step_number
 
 
@@ -29,6 +30,7 @@ def stored_decisions(adapted: Path) -> Iterator[StoredDecision]:
 def main() -> None:
     """Write ``--audit``: one row a window, of each step, of 15 updates, of the last 4, and of the whole run."""
     arguments = parse(__doc__, "gold", "adapted", "audit")
+    use_cache(PROOFS)
     spec = read_spec(AuditSpec, arguments.spec)
     adapted = Path(arguments.adapted)
     gold = {question_id: entry.answer for question_id, entry in read_gold(Path(arguments.gold)).items()}

@@ -11,6 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from ttrlab.config.catalogue import explain
 
+PROOFS = Path("results/.proofs")
+"""Where the jobs of this folder share the grader's proofs; safe to delete."""
+
 SpecT = TypeVar("SpecT", bound=BaseModel)
 
 

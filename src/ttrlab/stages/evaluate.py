@@ -15,9 +15,10 @@ from ttrlab.config.specs import EvaluateSpec
 from ttrlab.engines import ENGINES, open_sampler
 from ttrlab.engines.base import Sampler
 from ttrlab.files import digest, is_whole
+from ttrlab.grading import use_cache
 from ttrlab.pools import PoolRow, read_pool, write_pool
 from ttrlab.seeds import stream
-from ttrlab.stages.command import parse, read_spec, run
+from ttrlab.stages.command import PROOFS, parse, read_spec, run
 from ttrlab.stages.rundir import step_name
 from ttrlab.types import Question
 
@@ -55,6 +56,7 @@ def main() -> None:
     Finished steps are kept in ``<rollouts>.parts`` until the end, so an interrupted evaluation goes on at the next checkpoint.
     """
     arguments = parse(__doc__, "questions", "model", "rollouts", "greedy", optional=("adapted",))
+    use_cache(PROOFS)
     spec = read_spec(EvaluateSpec, arguments.spec)
     questions = read_questions(Path(arguments.questions))
     adapted = Path(arguments.adapted) if arguments.adapted else None

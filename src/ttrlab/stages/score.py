@@ -11,8 +11,9 @@ from ttrlab.benchmarks import Gold, read_gold
 from ttrlab.config.specs import ScoreSpec
 from ttrlab.evaluate.metrics import Score, grade_pool, measure, parse_metric
 from ttrlab.files import write_text
+from ttrlab.grading import use_cache
 from ttrlab.pools import PoolRow, read_pool
-from ttrlab.stages.command import read_spec, run, stage_parser
+from ttrlab.stages.command import PROOFS, read_spec, run, stage_parser
 
 SHARES = ("unparsed", "truncated", "undecided", "tokens")
 """Scored for every checkpoint beside the metrics that the study asks for."""
@@ -60,6 +61,7 @@ def main() -> None:
     parser = stage_parser(__doc__, "gold", "greedy", "scores", "questions")
     parser.add_argument("--pools", nargs="+", required=True)
     arguments = parser.parse_args()
+    use_cache(PROOFS)
     spec = read_spec(ScoreSpec, arguments.spec)
     gold = read_gold(Path(arguments.gold))
     greedy = list(read_pool(Path(arguments.greedy)))
