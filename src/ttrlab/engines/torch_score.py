@@ -62,7 +62,8 @@ def sequences_of(groups: Sequence[TrainingGroup], prompter: Prompter) -> Sequenc
 def response_logprobs(model: PreTrainedModel, batch: Sequences, temperature: float) -> Tensor:
     """(B, longest) log-probs in nats of the response tokens under softmax(logits / temperature); padding positions hold junk.
 
-    Prompts are padded on the left and responses on the right, so responses start in one column.
+    Prompts are padded on the left and responses on the right, so responses start in one column. Prompts of one length need no mask:
+    a causal model does not look at what stands to the right.
     """
     before = max(map(len, batch.prompts))
     after = batch.longest
@@ -74,8 +75,11 @@ def response_logprobs(model: PreTrainedModel, batch: Sequences, temperature: flo
         [0] * (before - len(prompt)) + [1] * (len(prompt) + len(response)) + [0] * (after - len(response))
         for prompt, response in zip(batch.prompts, batch.responses, strict=True)
     ]
-    ids, mask = torch.tensor(rows, device=model.device), torch.tensor(real, device=model.device)
-    position = (mask.cumsum(dim=1) - 1).clamp(min=0)
-    logits = model(input_ids=ids, attention_mask=mask, position_ids=position, use_cache=False, logits_to_keep=after + 1).logits[:, :-1]
+    ids = torch.tensor(rows, device=model.device)
+    seen: dict[str, Tensor] = {}
+    if min(map(len, batch.prompts)) < before:
+        mask = torch.tensor(real, device=model.device)
+        seen = {"attention_mask": mask, "position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)}
+    logits = model(input_ids=ids, use_cache=False, logits_to_keep=after + 1, **seen).logits[:, :-1]
     scaled = logits.float() / temperature
     return -functional.cross_entropy(scaled.flatten(0, 1), ids[:, before:].flatten(), reduction="none").view(ids.shape[0], after)
