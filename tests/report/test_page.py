@@ -1,8 +1,10 @@
 """The page's data: what it holds, what it leaves out, the same bytes twice."""
 
+import base64
 import json
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,6 +12,7 @@ from tests.report.world import SPEC, make_plan, received, unpacked, write_study
 from ttrlab.files import hashes, is_whole
 from ttrlab.report.page.chunks import plain, script
 from ttrlab.report.page.samples import cut
+from ttrlab.signals.similarity import tfidf_cosine
 from ttrlab.stages import page
 from ttrlab.stages.plan import load_frozen
 
@@ -66,6 +69,8 @@ def test_rollouts_answers_verdicts_and_texts_are_aligned(built):
     assert sample["classes"] == [0, 1, 0, -1]
     assert (sample["answers"], sample["verdicts"]) == (["2", "1"], [0, 1])
     assert texts[1] == [f"so the answer is 7 #{place}" for place in range(4)]
+    alike = np.frombuffer(base64.b64decode(sample["similarity"]), dtype=np.uint8).reshape(4, 4)
+    np.testing.assert_array_equal(alike, np.rint(100 * tfidf_cosine(texts[1])))
     assert list(sample["signals"]) == ["mean_logprob"]  # all of entropy is missing
     assert [len(kept) for kept in texts] == [4] * len(data["samples"])
 

@@ -1,5 +1,6 @@
 """What the question viewer shows, from stored roll-outs, decisions and gold. Model text goes into values only, never into keys."""
 
+import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 
 from ttrlab.evaluate.metrics import CORRECT
 from ttrlab.pools import PoolRow
+from ttrlab.signals.similarity import tfidf_cosine
 from ttrlab.types import NO_ANSWER, IntArray
 
 Decision = Mapping[str, Any]
@@ -101,6 +103,7 @@ def shown(sample: Sample, grader: Grader) -> dict[str, Any]:
         "truncated": row.truncated,
         "tokens": row.tokens,
         "signals": {name: row.signals[name] for name in SHOWN_SIGNALS if name in row.signals and not np.isnan(row.signals[name]).all()},
+        "similarity": similarity(row.texts),
         "decisions": [
             {
                 "method": method,
@@ -113,6 +116,11 @@ def shown(sample: Sample, grader: Grader) -> dict[str, Any]:
             for method, replayed, made in sample.decisions
         ],
     }
+
+
+def similarity(texts: Sequence[str]) -> str:
+    """The (n, n) similarity of the reasoning in whole percent, a byte an entry, row by row, in base64."""
+    return base64.b64encode(np.rint(100 * tfidf_cosine(texts)).astype(np.uint8).tobytes()).decode("ascii")
 
 
 def cut(text: str, limit: int = TEXT_LIMIT) -> str:

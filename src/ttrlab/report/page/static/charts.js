@@ -44,7 +44,7 @@ TTRLAB.charts = (() => {
       root.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: fixed(y(at)), y2: fixed(y(at)) }),
         label(left - 6, y(at) + 4, percent(at, y1 - y0 < 0.04 ? 1 : 0), "end"));
     }
-    for (const at of ticks(x0, x1, 6)) root.append(label(x(at), height - 9, String(at)));
+    for (const at of ticks(x0, x1, 6).filter(Number.isInteger)) root.append(label(x(at), height - 9, String(at)));
     root.append(label(width - right, height + 1, "step", "end"));
     for (const line of lines.filter((one) => one.points.length === 1)) {
       const level = fixed(y(line.points[0][1]));

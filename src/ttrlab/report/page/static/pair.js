@@ -87,7 +87,7 @@
     return el("tr", { onclick: () => { location.hash = target; } },
       el("td", { class: "id" }, el("a", { href: target }, question.id)),
       el("td", { class: "prompt", title: question.prompt }, question.prompt),
-      el("td", {}, question.tags.map((tag) => el("span", { class: "chip", title: tag[0] }, tag[1]))),
+      el("td", {}, question.tags.map((tag) => el("span", { class: "chip", title: tag[0] }, tag[0] === "regime" ? tag[1] : tag.join(" ")))),
       el("td", { class: "answer" }, question.gold),
       study.methods.map((method, which) => el("td", { class: "num" }, percent(question.scores[which], 0), " ",
         method.adapts ? [TTRLAB.mark(question.first[which]), question.first[which] && "→", TTRLAB.mark(question.last[which])] : null)));
@@ -103,7 +103,7 @@
       charts.curves(lines(study, series), { title: `${name} over training steps`, height: 180 })));
     return el("div", {},
       el("h1", {}, `${model} on ${benchmark}`),
-      el("p", { class: "quiet" }, `${study.pairs[place].questions} questions. Lines: mean over ${study.seeds.length} seeds; bands: their range.`),
+      el("p", { class: "quiet" }, `${study.pairs[place].questions} questions. Lines: ${study.seeds.length > 1 ? `mean over ${study.seeds.length} seeds; bands: their range` : `seed ${study.seeds[0]}`}. Dotted: the model as given.`),
       charts.legend(study.methods), drawn,
       data.groups.length ? [el("h2", {}, `${study.metrics[0]} by kind of question, %`), groupTable(study, data.groups)] : null,
       audits.length ? [el("h2", {}, "What the rewards were worth"), el("p", { class: "quiet" }, "Training roll-outs and decisions, joined with gold after the fact."),

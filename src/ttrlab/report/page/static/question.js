@@ -27,11 +27,46 @@
     return lost.members.length ? [...groups, lost] : groups;
   }
 
+  /** A function of two roll-outs: how alike their reasoning is, 0 to 1. */
+  function similarityOf(sample) {
+    const bytes = atob(sample.similarity), n = sample.classes.length;
+    return (a, b) => bytes.charCodeAt(a * n + b) / 100;
+  }
+
+  /** Mean similarity of two different members; null for a single one. */
+  function coherence(members, alike) {
+    let sum = 0;
+    for (const a of members) for (const b of members) if (a !== b) sum += alike(a, b);
+    return members.length > 1 ? sum / (members.length * (members.length - 1)) : null;
+  }
+
+  /** All pairs of roll-outs, ordered by answer: a dark block on the diagonal is an answer reached by one way of reasoning. */
+  function similarityMap(sample) {
+    const alike = similarityOf(sample), groups = clustersOf(sample), order = groups.flatMap((group) => group.members);
+    const side = Math.max(3, Math.floor(300 / order.length)), canvas = el("canvas", { class: "alike", role: "img", "aria-label": "similarity of the reasoning" });
+    canvas.width = canvas.height = side * order.length;
+    const pen = canvas.getContext("2d");
+    order.forEach((a, row) => order.forEach((b, column) => {
+      pen.fillStyle = `hsl(206 70% ${(96 - 72 * alike(a, b)).toFixed(0)}%)`;
+      pen.fillRect(column * side, row * side, side, side);
+    }));
+    pen.strokeStyle = "#d9541a";
+    pen.lineWidth = 1.5;
+    let from = 0;
+    for (const group of groups) {
+      pen.strokeRect(from * side, from * side, group.members.length * side, group.members.length * side);
+      from += group.members.length;
+    }
+    return el("figure", { class: "figure" }, canvas, el("figcaption", { class: "note" },
+      "Similarity of the reasoning of every two roll-outs, light 0 to dark 1; one frame an answer, in the order of the table above."));
+  }
+
   function clusterTable(sample) {
+    const alike = similarityOf(sample);
     const n = sample.classes.length;
     const each = sample.decisions.flatMap((made) => Object.keys(made.each).map((name) => ({ made, name })));
     const confident = sample.signals.mean_logprob;
-    const head = ["answer", "", "votes", confident ? el("th", { class: "num" }, "mean log-prob") : null,
+    const head = ["answer", "", "votes", el("th", { class: "num", title: "mean similarity of the reasoning of two roll-outs with this answer" }, "coherence"), confident ? el("th", { class: "num" }, "mean log-prob") : null,
       ...each.map(({ made, name }) => el("th", { class: "num" }, EACH[name] ?? name, el("span", { class: "sub" }, made.method))),
       ...sample.decisions.map((made) => el("th", {}, "reward", el("span", { class: "sub" }, made.method, made.replayed ? " (replayed)" : "")))];
     const rows = clustersOf(sample).map((group) => {
@@ -40,6 +75,7 @@
         el("td", { class: "answer" }, group.answer === null ? el("i", { class: "quiet" }, "no answer found") : group.answer),
         mark(group.state),
         el("td", {}, meter(group.members.length / n, group.state), el("span", { class: "note" }, `${group.members.length} of ${n}`)),
+        el("td", { class: "num" }, number(coherence(group.members, alike), 2)),
         confident ? el("td", { class: "num" }, number(mean(of(confident)))) : null,
         ...each.map(({ made, name }) => el("td", { class: "num" }, number(name === "equilibrium" ? of(made.each[name]).reduce((s, v) => s + v, 0) : mean(of(made.each[name]))))),
         ...sample.decisions.map((made) => rewardCell(mean(of(made.rewards)), group, made)),
@@ -126,6 +162,7 @@
         : `${sample.classes.length} roll-outs of the model as given, seed ${sample.seed}; nothing was rewarded here.`),
       disagreement(sample), clusterTable(sample),
       sample.decisions.length ? [el("h3", { style: { "margin-top": "20px" } }, "Decisions"), decisionTable(sample)] : null,
+      el("h3", { style: { "margin-top": "20px" } }, "Similarity"), similarityMap(sample),
       el("h3", { style: { "margin-top": "20px" } }, "Roll-outs"), el("p", { class: "note" }, "Choose a row for its text. Text is shown as the model wrote it, LaTeX included."),
       rolloutTable(sample, texts));
   }
