@@ -6,24 +6,7 @@ from ttrlab.grading.tokens import Token
 from ttrlab.grading.tree import Node
 
 STARTERS = frozenset(
-    [
-        "frac",
-        "binom",
-        "sqrt",
-        "cbrt",
-        "fourthroot",
-        "pi",
-        "e",
-        "i",
-        "infty",
-        "emptyset",
-        "mathbb",
-        "lfloor",
-        "lceil",
-        "langle",
-        "begin",
-        "overline",
-    ]
+    "frac binom sqrt cbrt fourthroot pi e i infty emptyset mathbb lfloor lceil langle begin overline".split()
 )  # commands that may start a factor, beside functions and Greek letters
 
 

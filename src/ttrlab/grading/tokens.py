@@ -10,89 +10,17 @@ TEXT_COMMANDS = frozenset(
     ("text", "mathrm", "mbox", "textbf", "textit", "textrm", "operatorname", "textsf", "texttt", "mathop", "textnormal")
 )
 FUNCTIONS = frozenset(
-    [
-        "sin",
-        "cos",
-        "tan",
-        "cot",
-        "sec",
-        "csc",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "arccot",
-        "arcsec",
-        "arccsc",
-        "sinh",
-        "cosh",
-        "tanh",
-        "log",
-        "ln",
-        "lg",
-        "exp",
-        "sqrt",
-        "gcd",
-        "lcm",
-        "max",
-        "min",
-        "det",
-        "arg",
-        "Re",
-        "Im",
-        "abs",
-        "floor",
-        "ceil",
-        "asin",
-        "acos",
-        "atan",
-        "deg",
-    ]
+    (
+        "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh log ln lg exp sqrt "
+        "gcd lcm max min det arg Re Im abs floor ceil asin acos atan deg"
+    ).split()
 )
 NAMES = FUNCTIONS | {"pi", "infty", "infinity", "inf", "oo", "theta", "alpha", "beta", "lambda", "cup", "and", "or", "mod", "phi"}
 UNIT_WORDS = frozenset(
-    [
-        "sq",
-        "cu",
-        "to",
-        "cm",
-        "mm",
-        "km",
-        "m",
-        "ft",
-        "in",
-        "mi",
-        "yd",
-        "kg",
-        "mg",
-        "g",
-        "lb",
-        "lbs",
-        "oz",
-        "hr",
-        "hrs",
-        "min",
-        "mins",
-        "sec",
-        "secs",
-        "ml",
-        "mL",
-        "L",
-        "mph",
-        "am",
-        "pm",
-        "AM",
-        "PM",
-        "rad",
-        "deg",
-        "kmh",
-        "Hz",
-        "kHz",
-        "kW",
-        "kWh",
-        "psi",
-        "rpm",
-        "USD",
-    ]
+    (
+        "sq cu to cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM "
+        "rad deg kmh Hz kHz kW kWh psi rpm USD"
+    ).split()
 )
 
 
