@@ -87,10 +87,8 @@ CHARACTERS = {
 GREEK = dict(
     zip(
         "αβγδεζηθικλμνξρστυφχψωΓΔΘΛΞΠΣΦΨΩ",
-        (
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi "
-            "chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-        ).split(),
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega"
+        " Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega".split(),
         strict=True,
     )
 )

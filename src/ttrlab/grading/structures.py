@@ -1,13 +1,9 @@
 """The parser's groups: brackets, sets, matrices, bars, function calls; and its cursor."""
 
-from ttrlab.grading.constants import CLOSERS, GREEK, UNARY
+from ttrlab.grading.constants import CLOSERS, GREEK, STARTERS, UNARY
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.tokens import Token
 from ttrlab.grading.tree import Node
-
-STARTERS = frozenset(
-    "frac binom sqrt cbrt fourthroot pi e i infty emptyset mathbb lfloor lceil langle begin overline".split()
-)  # commands that may start a factor, beside functions and Greek letters
 
 
 class Structures:

@@ -4,24 +4,11 @@ import itertools
 import re
 from dataclasses import dataclass
 
+from ttrlab.grading.constants import FUNCTIONS, NAMES, SHORT_WORDS, UNIT_WORDS
 from ttrlab.grading.limits import MAX_TOKENS, Refused
 
-TEXT_COMMANDS = frozenset(
-    ("text", "mathrm", "mbox", "textbf", "textit", "textrm", "operatorname", "textsf", "texttt", "mathop", "textnormal")
-)
-FUNCTIONS = frozenset(
-    (
-        "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh log ln lg exp sqrt "
-        "gcd lcm max min det arg Re Im abs floor ceil asin acos atan deg"
-    ).split()
-)
-NAMES = FUNCTIONS | {"pi", "infty", "infinity", "inf", "oo", "theta", "alpha", "beta", "lambda", "cup", "and", "or", "mod", "phi"}
-UNIT_WORDS = frozenset(
-    (
-        "sq cu to cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM "
-        "rad deg kmh Hz kHz kW kWh psi rpm USD"
-    ).split()
-)
+TEXT_COMMANDS = frozenset("text mathrm mbox textbf textit textrm operatorname textsf texttt mathop textnormal textup textmd".split())
+FUNCTION_COMMANDS = ("operatorname", "mathop", "mathrm", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +36,7 @@ def is_product(run: str) -> bool:
     if not run.isascii():
         return False
     if len(run) == 2:
-        return run.lower() not in {
-            "no",
-            "is",
-            "or",
-            "up",
-            "to",
-            "an",
-            "us",
-            "am",
-            "pm",
-            "ok",
-            "we",
-            "so",
-            "if",
-            "at",
-            "on",
-            "he",
-            "me",
-            "it",
-            "of",
-            "in",
-        }
+        return run.lower() not in SHORT_WORDS
     alphabetical = all(ord(b) - ord(a) == 1 for a, b in itertools.pairwise(run))
     vowels = sum(c in "aeiouyAEIOUY" for c in run)
     return len(run) <= 4 and (alphabetical or vowels == 0 or (run[0].islower() and set(run) <= set("xyzabcpqrstmnk") and vowels <= 1))
@@ -99,7 +65,9 @@ def tokenize(text: str) -> list[Token]:
             name = piece.lstrip("\\") or piece
             if name in TEXT_COMMANDS:
                 inner, at = _group(text, at)
-                found += _words(inner, spaced)
+                function = name in FUNCTION_COMMANDS and inner.strip() in FUNCTIONS
+                named = function and (name == "operatorname" or inner.strip() not in UNIT_WORDS)
+                found += [Token("command", inner.strip(), spaced)] if named else _words(inner, spaced)
             else:
                 found.append(Token("command", name, spaced))
         elif kind == "letters":
