@@ -106,7 +106,7 @@ def test_a_prompt_that_is_too_long_is_named(tmp_path):
 @pytest.mark.parametrize("aggregation", ["token-mean", "seq-mean-token-mean", "seq-mean-token-sum", "seq-mean-token-sum-norm"])
 @pytest.mark.parametrize("kl", [0.0, 0.5])
 def test_micro_batches_give_the_same_gradient(tmp_path, aggregation, kl):
-    folder = save_model(tmp_path)
+    folder = save_model(tmp_path, initializer_range=0.1)  # well conditioned, so that rounding stays below what is tested
     gradients = []
     for micro in (1, 5, 64):
         engine = policy(folder, micro_batch=micro, aggregation=aggregation, kl_coefficient=kl, grad_clip=1e9)
@@ -115,9 +115,10 @@ def test_micro_batches_give_the_same_gradient(tmp_path, aggregation, kl):
             parameter.data += 0.01  # away from the reference, so that the KL term has a gradient
         engine.update(groups, 1.0)
         gradients.append(torch.cat([parameter.grad.flatten() for parameter in engine.parameters]))
-    assert float(gradients[0].abs().max()) > 1e-4
+    norm = float(gradients[0].norm())
+    assert norm > 1e-3
     for other in gradients[1:]:
-        torch.testing.assert_close(other, gradients[0], atol=1e-6, rtol=1e-5)
+        assert float((other - gradients[0]).norm()) / norm < 1e-6
 
 
 def test_without_advantage_and_kl_nothing_moves_but_the_schedule_does(tmp_path):

@@ -82,10 +82,10 @@ class TorchPolicy:
     def _rollout(self, drawn: Drawn) -> Rollout:
         return Rollout(
             text=self.prompter.text(drawn.tokens),
-            token_ids=tuple(drawn.tokens),
-            logprobs=np.array(drawn.logprobs, dtype=np.float32),
+            token_ids=drawn.tokens,
+            logprobs=drawn.logprobs,
             truncated=not drawn.finished,
-            token_stats={name: np.array(values, dtype=np.float32) for name, values in drawn.stats.items()},
+            token_stats=drawn.stats,
             step_ends=self.prompter.steps(drawn.tokens),
         )
 

@@ -1,27 +1,30 @@
 """Sampling with a KV cache: each prompt is encoded once, its cache is repeated for its roll-outs, finished rows leave the batch."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel
 
 from ttrlab.config.settings import Sampling
 from ttrlab.engines.base import TOP_K
+from ttrlab.engines.torch_cache import RoomyCache
 
 COMPACT_BELOW = 0.75
 """Rows are dropped from the cache when fewer than this share of them still runs."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Drawn:
-    """Tokens of one roll-out as they are drawn, EOS included; ``stats``: name -> one number a token."""
+    """One roll-out of T tokens, EOS included: ``logprobs`` (T,) at temperature 1; ``stats``: name -> (T,); ``finished``: it stopped."""
 
-    tokens: list[int] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
-    stats: dict[str, list[float]] = field(default_factory=dict)
-    finished: bool = False
+    tokens: tuple[int, ...]
+    logprobs: NDArray[np.float32]
+    stats: Mapping[str, NDArray[np.float32]]
+    finished: bool
 
 
 def left_padded(prompts: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
@@ -30,6 +33,11 @@ def left_padded(prompts: Sequence[Sequence[int]], device: torch.device) -> tuple
     ids = torch.tensor([[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts], device=device)
     mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts], device=device)
     return ids, mask
+
+
+def visible(mask: Tensor, padded: bool, new: int) -> dict[str, Tensor]:
+    """What a model must be told about the last ``new`` columns of ``mask`` (B, T): nothing where no prompt is padded."""
+    return {"attention_mask": mask, "position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -new:]} if padded else {}
 
 
 def choose(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Tensor:
@@ -48,27 +56,60 @@ def choose(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Tensor:
     if sampling.top_p < 1:
         ordered, order = probability.sort(dim=-1, descending=True, stable=True)
         outside = ordered.cumsum(dim=-1) - ordered >= sampling.top_p
-        probability = probability.masked_fill(outside.gather(1, order.argsort(dim=-1)), 0.0)
-    cumulated = probability.double().cumsum(dim=-1)
+        probability = probability.masked_fill(torch.empty_like(outside).scatter_(1, order, outside), 0.0)
+    cumulated = probability.cumsum(dim=-1, dtype=torch.float64)
     target = uniform[:, None] * cumulated[:, -1:]
-    return (cumulated <= target).sum(dim=-1).clamp(max=logits.shape[-1] - 1)
+    return torch.searchsorted(cumulated, target, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
 
 
-def token_numbers(logits: Tensor, logprobs: Tensor, stats: frozenset[str]) -> dict[str, list[float]]:
+def token_numbers(logits: Tensor, logprobs: Tensor, stats: frozenset[str]) -> dict[str, Tensor]:
     """name -> (B,) of the asked numbers of the next-token distribution; ``logprobs`` (B, V) = log_softmax of ``logits``."""
-    numbers: dict[str, list[float]] = {}
+    numbers: dict[str, Tensor] = {}
     if "topk_confidence" in stats:
-        numbers["topk_confidence"] = (-logprobs.topk(min(TOP_K, logprobs.shape[-1]), dim=-1).values.mean(dim=-1)).tolist()
+        numbers["topk_confidence"] = -logprobs.topk(min(TOP_K, logprobs.shape[-1]), dim=-1, sorted=False).values.mean(dim=-1)
     if "entropy" in stats:
-        numbers["entropy"] = (-(logprobs.exp() * logprobs).sum(dim=-1)).tolist()
+        numbers["entropy"] = -(logprobs.exp() * logprobs).sum(dim=-1)
     if "self_certainty" in stats:
-        numbers["self_certainty"] = (logits.logsumexp(dim=-1) - logits.mean(dim=-1)).tolist()
+        numbers["self_certainty"] = logits.logsumexp(dim=-1) - logits.mean(dim=-1)
     return numbers
+
+
+class Record:
+    """What is kept of B rows while they are drawn: (B, T) tokens and numbers, of which row i's first ``lengths[i]`` are its own."""
+
+    def __init__(self, rows: int, sampling: Sampling, stats: frozenset[str], device: torch.device) -> None:
+        shape = (rows, sampling.max_new_tokens)
+        self.tokens = torch.zeros(shape, dtype=torch.int64, device=device)
+        self.numbers = {name: torch.zeros(shape, device=device) for name in ("logprobs", *sorted(stats))}
+        self.lengths = torch.zeros(rows, dtype=torch.int64, device=device)
+        self.finished = torch.zeros(rows, dtype=torch.bool, device=device)
+
+    def write(self, rows: Tensor, chosen: Tensor, numbers: Mapping[str, Tensor], stops: Tensor, place: int) -> None:
+        """Note the tokens ``chosen`` (R,) for ``rows`` (R,) at position ``place``; what a finished row draws lies beyond its length."""
+        self.tokens[rows, place] = chosen
+        for name, values in numbers.items():
+            self.numbers[name][rows, place] = values
+        self.lengths[rows[~self.finished[rows]]] = place + 1
+        self.finished[rows] |= torch.isin(chosen, stops)
+
+    def drawn(self) -> list[Drawn]:
+        """One ``Drawn`` a row."""
+        tokens, finished = self.tokens.tolist(), self.finished.tolist()
+        numbers = {name: values.cpu().numpy() for name, values in self.numbers.items()}
+        return [
+            Drawn(
+                tuple(tokens[row][:length]),
+                numbers["logprobs"][row, :length].copy(),
+                {name: values[row, :length].copy() for name, values in numbers.items() if name != "logprobs"},
+                finished[row],
+            )
+            for row, length in enumerate(self.lengths.tolist())
+        ]
 
 
 @torch.no_grad()
 def draw(
-    model: PreTrainedModel,
+    model: Any,
     prompts: Sequence[Sequence[int]],
     n: int,
     sampling: Sampling,
@@ -78,43 +119,33 @@ def draw(
 ) -> list[list[Drawn]]:
     """n roll-outs of each prompt. Prompt i draws from a generator of its own, ``seeds[i]``, one uniform a roll-out and position.
 
-    So a prompt's roll-outs do not depend on what else is in the call, up to the rounding of padded batches.
+    So a prompt's roll-outs do not depend on what else is in the call, up to the rounding of batches of another shape.
     """
     device = model.device
     generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+    ends = torch.tensor(sorted(stops), device=device)
     ids, mask = left_padded(prompts, device)
-    position = mask.cumsum(dim=1) - 1
-    cache = DynamicCache(config=model.config)
-    first = model(input_ids=ids, attention_mask=mask, position_ids=position.clamp(min=0), cache=cache, logits_to_keep=1)
-    logits = first.logits[:, -1].float().repeat_interleave(n, dim=0)
-    cache.batch_repeat_interleave(n)
-    mask, place = mask.repeat_interleave(n, dim=0), position[:, -1].repeat_interleave(n)
-    drawn = [Drawn() for _ in range(len(prompts) * n)]
-    rows = list(range(len(drawn)))
-    for length in range(1, sampling.max_new_tokens + 1):
+    padded = not bool(mask.all())
+    cache = RoomyCache(model.config.num_hidden_layers)
+    first = model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1, **visible(mask, padded, ids.shape[1]))
+    rows = torch.arange(len(prompts) * n, device=device)
+    cache.take(rows // n)
+    logits, mask = first.logits[:, -1].float()[rows // n], mask[rows // n]
+    record = Record(len(rows), sampling, stats, device)
+    for place in range(sampling.max_new_tokens):
         uniforms = torch.cat([torch.rand(n, generator=generator, dtype=torch.float64) for generator in generators]).to(device)
         chosen = choose(logits, sampling, uniforms[rows])
         logprobs = logits.log_softmax(dim=-1)
-        taken = logprobs.gather(1, chosen[:, None])[:, 0].tolist()
-        numbers = token_numbers(logits, logprobs, stats)
-        tokens = chosen.tolist()
-        running = [k for k, row in enumerate(rows) if not drawn[row].finished]
-        for k in running:
-            result = drawn[rows[k]]
-            result.tokens.append(tokens[k])
-            result.logprobs.append(taken[k])
-            for name, values in numbers.items():
-                result.stats.setdefault(name, []).append(values[k])
-            result.finished = tokens[k] in stops
-        running = [k for k in running if not drawn[rows[k]].finished]
-        if not running or length == sampling.max_new_tokens:
+        numbers = {"logprobs": logprobs.gather(1, chosen[:, None])[:, 0], **token_numbers(logits, logprobs, stats)}
+        record.write(rows, chosen, numbers, ends, place)
+        running = (~record.finished[rows]).nonzero()[:, 0]
+        if not len(running) or place + 1 == sampling.max_new_tokens:
             break
         if len(running) < COMPACT_BELOW * len(rows):
-            keep = torch.tensor(running, device=device)
-            cache.batch_select_indices(keep)
-            rows, chosen, mask, place = [rows[k] for k in running], chosen[keep], mask[keep], place[keep]
+            cache.take(running)
+            rows, chosen, mask = rows[running], chosen[running], mask[running]
         mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
-        place = place + 1
-        step = model(input_ids=chosen[:, None], attention_mask=mask, position_ids=place[:, None], cache=cache)
+        step = model(input_ids=chosen[:, None], cache=cache, use_cache=True, **visible(mask, padded, 1))
         logits = step.logits[:, -1].float()
+    drawn = record.drawn()
     return [drawn[i * n : (i + 1) * n] for i in range(len(prompts))]

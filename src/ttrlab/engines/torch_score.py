@@ -1,16 +1,19 @@
 """Sequences ready for a forward pass, and the log-probs of their response tokens."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
-from transformers import PreTrainedModel
+from transformers import DynamicCache
 
 from ttrlab.engines.base import TrainingGroup
 from ttrlab.engines.loss import token_weights
 from ttrlab.engines.prompts import Prompter
+from ttrlab.engines.torch_sample import left_padded, visible
 
 
 @dataclass(frozen=True)
@@ -49,37 +52,50 @@ class Sequences:
 
 
 def sequences_of(groups: Sequence[TrainingGroup], prompter: Prompter) -> Sequences:
-    """The trained roll-outs of a mini-batch, flattened. Roll-outs end at EOS, so nothing after it can enter the loss."""
-    flat = [
-        (tuple(prompter.tokens(group.question, 1 << 30)), rollout.token_ids, advantage)
-        for group in groups
-        for rollout, advantage in zip(group.rollouts, group.advantages.tolist(), strict=True)
-    ]
-    prompts, responses, advantages = zip(*flat, strict=True)
-    return Sequences(prompts, responses, torch.tensor(advantages, dtype=torch.float32), tuple(range(len(flat))))
+    """The trained roll-outs of a mini-batch, flattened. Roll-outs end at EOS, so nothing after it can enter the loss.
+
+    ValueError names a question with a roll-out that has no tokens.
+    """
+    prompts, responses, advantages = [], [], []
+    for group in groups:
+        prompt = tuple(prompter.tokens(group.question, sys.maxsize))
+        for rollout, advantage in zip(group.rollouts, group.advantages.tolist(), strict=True):
+            if not rollout.token_ids:
+                raise ValueError(f"question {group.question.id!r}: a trained roll-out has no tokens")
+            prompts.append(prompt)
+            responses.append(rollout.token_ids)
+            advantages.append(advantage)
+    return Sequences(tuple(prompts), tuple(responses), torch.tensor(advantages, dtype=torch.float32), tuple(range(len(prompts))))
 
 
-def response_logprobs(model: PreTrainedModel, batch: Sequences, temperature: float) -> Tensor:
+def right_padded(responses: Sequence[Sequence[int]], device: torch.device) -> Tensor:
+    """(B, T) token ids, padded on the right with token 0."""
+    longest = max(map(len, responses))
+    return torch.tensor([list(response) + [0] * (longest - len(response)) for response in responses], device=device)
+
+
+def response_logprobs(model: Any, batch: Sequences, temperature: float) -> Tensor:
     """(B, longest) log-probs in nats of the response tokens under softmax(logits / temperature); padding positions hold junk.
 
-    Prompts are padded on the left and responses on the right, so responses start in one column. Prompts of one length need no mask:
-    a causal model does not look at what stands to the right.
+    Every distinct prompt runs through the model once. Its keys and values are repeated for its responses, and the gradients of all of
+    them add up there, so the gradient is that of B whole sequences. Prompts are padded on the left, and responses on the right, where
+    a causal model does not look.
     """
-    before = max(map(len, batch.prompts))
-    after = batch.longest
-    rows = [
-        [0] * (before - len(prompt)) + list(prompt) + list(response) + [0] * (after - len(response))
-        for prompt, response in zip(batch.prompts, batch.responses, strict=True)
-    ]
-    real = [
-        [0] * (before - len(prompt)) + [1] * (len(prompt) + len(response)) + [0] * (after - len(response))
-        for prompt, response in zip(batch.prompts, batch.responses, strict=True)
-    ]
-    ids = torch.tensor(rows, device=model.device)
-    seen: dict[str, Tensor] = {}
-    if min(map(len, batch.prompts)) < before:
-        mask = torch.tensor(real, device=model.device)
-        seen = {"attention_mask": mask, "position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)}
-    logits = model(input_ids=ids, use_cache=False, logits_to_keep=after + 1, **seen).logits[:, :-1]
-    scaled = logits.float() / temperature
-    return -functional.cross_entropy(scaled.flatten(0, 1), ids[:, before:].flatten(), reduction="none").view(ids.shape[0], after)
+    device = model.device
+    distinct = {prompt: place for place, prompt in enumerate(dict.fromkeys(batch.prompts))}
+    owner = torch.tensor([distinct[prompt] for prompt in batch.prompts], device=device)
+    ids, mask = left_padded(list(distinct), device)
+    padded = not bool(mask.all())
+    cache: Any = DynamicCache()
+    first = model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1, **visible(mask, padded, ids.shape[1])).logits
+    responses = right_padded(batch.responses, device)
+    opening = (first[:, -1].float() / temperature).log_softmax(dim=-1)[owner, responses[:, 0]][:, None]
+    new = responses.shape[1] - 1
+    if not new:
+        return opening
+    cache.reorder_cache(owner)
+    known = torch.cat([mask[owner], mask.new_ones(len(owner), new)], dim=1)
+    rest = model(input_ids=responses[:, :-1], cache=cache, use_cache=True, **visible(known, padded, new)).logits
+    scaled = rest.float() / temperature
+    following = -functional.cross_entropy(scaled.flatten(0, 1), responses[:, 1:].flatten(), reduction="none")
+    return torch.cat([opening, following.view(len(owner), new)], dim=1)
