@@ -1,5 +1,8 @@
 """The boxes of a response: one linear pass over the text, no regular expression that could backtrack."""
 
+import itertools
+import re
+
 OPENERS = ("\\boxed", "\\fbox", "\\framebox", "\x08oxed")
 """Commands that box an answer; the last is ``\\boxed`` after its first two characters were read as an escape."""
 
@@ -18,6 +21,25 @@ def _opener(text: str, at: int) -> int:
 def last_box(text: str) -> str | None:
     """What the last closed box that is not empty holds, or None."""
     return next((text[start:end].strip() for start, end in reversed(boxes(text)) if text[start:end].strip()), None)
+
+
+_BETWEEN = re.compile(r"(?:\s|[$,;.&]|\\[,;: \\()]|\\q?quad|and|or|\\text ?\{\s*(?:and|or)?\s*\})*")
+
+
+def joined_boxes(text: str) -> str | None:
+    """The contents of several boxes with nothing between them but commas and the like, joined by commas; else None."""
+    outer: list[tuple[int, int]] = []
+    for start, end in boxes(text):
+        while outer and outer[-1][0] > start:
+            outer.pop()
+        outer.append((start, end))
+    if len(outer) < 2:
+        return None
+    gaps = [text[: outer[0][0]], *(text[a[1] + 1 : b[0]] for a, b in itertools.pairwise(outer)), text[outer[-1][1] + 1 :]]
+    bare = [re.sub(r"(?:\\(?:boxed|fbox|framebox)|\x08oxed)\s*\{$", "", gap) for gap in gaps]
+    if all(len(gap) < 60 and _BETWEEN.fullmatch(gap) for gap in bare):
+        return ", ".join(text[start:end].strip() for start, end in outer)
+    return None
 
 
 def boxes(text: str) -> list[tuple[int, int]]:

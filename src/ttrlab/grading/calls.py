@@ -12,6 +12,8 @@ class Calls(Structures):
     def matrix(self) -> Node:
         """``pmatrix`` and its relatives; ``array`` and ``cases`` with one column are read as columns."""
         name = self.raw_group()
+        if name.rstrip("*") == "cases":
+            return self.cases()
         if name.rstrip("*") not in ("pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"):
             raise Refused(f"the environment {name!r}")
         if name == "array" and self.peek_text() == "{":
@@ -31,6 +33,45 @@ class Calls(Structures):
         flat = tuple(entry for row in rows for entry in row)
         matrix = Node("matrix", flat, text=f"{len(rows)} {len(rows[0])}")
         return Node("func", (matrix,), "det") if name == "vmatrix" else matrix
+
+    def cases(self) -> Node:
+        """Rows of ``cases``: one relation a row is a list of relations, value and condition are a pair."""
+        rows: list[Node] = []
+        while not self.take("end"):
+            parts = [self.statement()]
+            while self.take("&"):
+                parts.append(self.statement())
+            rows.append(parts[0] if len(parts) == 1 else Node("seq", tuple(parts), "()"))
+            self.take("newline")
+        self.raw_group()
+        return rows[0] if len(rows) == 1 else Node("list", tuple(rows))
+
+    def series(self, name: str) -> Node:
+        """``\\sum_{k=a}^{b}`` or ``\\prod`` with the product that follows as its body."""
+        if not (self.take("_") and self.take("{")):
+            raise Refused(f"a {name} without bounds")
+        variable, low = self.next(), Node("empty")
+        if variable.kind != "symbol" or not self.take("="):
+            raise Refused(f"a {name} over what is no index")
+        low = self.group("}")
+        if not self.take("^"):
+            raise Refused(f"a {name} without an upper bound")
+        high = self.exponent()
+        return Node("series", (low, high, self.term()), f"{name} {variable.text}")
+
+    def limit(self) -> Node:
+        """``\\lim_{x \\to a}`` with the product that follows; nothing is computed."""
+        target = self.raw_group() if self.take("_") else ""
+        return Node("func", (self.term(),), "apply lim " + target)
+
+    def barred(self) -> Node:
+        """A bar over letters is a name (a segment, a mean, a conjugate); over a number it is the conjugate."""
+        start = self.at
+        inside = self.argument()
+        names = [t.text for t in self.tokens[start : self.at] if t.text not in ("{", "}")]
+        if all(len(n) == 1 and n.isalpha() and n != "i" for n in names):
+            return Node("sym", text="bar " + "".join(names))
+        return Node("func", (inside,), "conjugate")
 
     def function(self, name: str) -> Node:
         """A named function with its power, its base and its argument; without parentheses the argument is the product that follows."""
@@ -61,6 +102,10 @@ class Calls(Structures):
 
     def bare_arguments(self) -> tuple[Node, ...]:
         """See function_arguments."""
+        if self.peek_text() == "{" and self.peek_kind() == "command":
+            self.at += 1
+            inside = self.group("}")
+            return inside.args if inside.kind == "list" else (inside,)
         if self.peek_text() in ("(", "{") and self.peek_kind() == "mark":
             inside = self.group(")" if self.next().text == "(" else "}")
             if self.take_degree():

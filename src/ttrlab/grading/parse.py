@@ -1,5 +1,7 @@
 """Precedence parser: tokens of one answer to a tree. What it does not know it refuses; nothing is ever evaluated as code."""
 
+import itertools
+
 from ttrlab.grading.limits import MAX_DEPTH, Refused
 from ttrlab.grading.quantities import RELATIONS, Quantities
 from ttrlab.grading.tokens import Token, tokenize
@@ -28,20 +30,29 @@ class Parser(Quantities):
         self.bars = 0
 
     def statement(self) -> Node:
-        """Clauses joined by commas, semicolons, ``and``, ``or``: a list when there are several."""
+        """Clauses joined by commas, semicolons, ``and``, ``or``: a list when there are several.
+
+        Where semicolons part groups of clauses, each group is a list of its own.
+        """
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Refused(f"nested deeper than {MAX_DEPTH}")
-        clauses, joined = [self.clause()], ""
-        while self.take(",", ";") or self.peek_text() in JOINERS:
+        clauses, joined, starts = [self.clause()], "", [0]
+        while self.peek_text() in (",", ";") or self.peek_text() in JOINERS:
             word = ""
+            if self.take(";"):
+                starts.append(len(clauses))
+            self.take(",")
             while self.peek_text() in JOINERS:
                 word = self.next().text
-            joined = joined or ("and" if word in ("and", "land") else "or" if word else "")
+            joined = joined or word
             if self.peek() is None and not word:
                 break
             clauses.append(self.clause())
         self.depth -= 1
+        if 1 < len(starts) < len(clauses):
+            groups = [clauses[a:b] for a, b in itertools.pairwise([*starts, len(clauses)])]
+            return Node("list", tuple(Node("list", tuple(group)) for group in groups), ";")
         return clauses[0] if len(clauses) == 1 else Node("list", tuple(clauses), joined)
 
     def clause(self) -> Node:
@@ -61,11 +72,14 @@ class Parser(Quantities):
         modulus = self.modulus()
         if modulus is not None:
             return self.congruence(operands, signs, modulus)
-        if signs and set(signs) == {":"}:
-            return Node("ratio", tuple(operands))
-        if ":" in signs:
-            raise Refused("a colon among relations")
-        return Node("rel", tuple(operands), " ".join(signs)) if signs else operands[0]
+        sides: list[list[Node]] = [[operands[0]]]
+        for sign, operand in zip(signs, operands[1:], strict=True):
+            if sign == ":":
+                sides[-1].append(operand)
+            else:
+                sides.append([operand])
+        values = tuple(side[0] if len(side) == 1 else Node("ratio", tuple(side)) for side in sides)
+        return values[0] if len(values) == 1 else Node("rel", values, " ".join(s for s in signs if s != ":"))
 
     def modulus(self) -> Node | None:
         """``(mod m)``, ``\\pmod m`` or ``mod m`` after a value."""

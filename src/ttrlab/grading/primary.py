@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ttrlab.grading.calls import Calls
-from ttrlab.grading.constants import CLOSERS, CONSTANTS, GREEK, UNARY
+from ttrlab.grading.constants import CLOSERS, CONSTANTS, GREEK, SAME_LETTER, UNARY
 from ttrlab.grading.limits import MAX_DEPTH, Refused
 from ttrlab.grading.tokens import Token
 from ttrlab.grading.tree import Node, decimal, number
@@ -131,6 +131,15 @@ class Primary(Calls):
             if self.take("("):
                 inside = self.group(")")
                 return Node("func", inside.args if inside.kind == "list" else (inside,), "apply " + name + primes)
+        if name == "C" and self.peek_text() == "(" and [t.text for t in self.tokens[self.at + 2 : self.at + 3]] == [","]:
+            self.at += 1
+            pair = self.group(")")
+            if len(pair.args) != 2:
+                raise Refused("combinations of other than two numbers")
+            return Node("func", pair.args, "binom")
+        if name in "fgh" and [t.text for t in self.tokens[self.at : self.at + 6]] == ["^", "{", "-", "1", "}", "("]:
+            self.at += 6
+            return Node("func", (self.group(")"),), "apply inverse " + name)
         if name == "P" and self.peek_text() == "(" and self.at == 1:
             self.at += 1
             return Node("func", (self.group(")"),), "apply P")
@@ -146,7 +155,7 @@ class Primary(Calls):
             sub = ""
             if self.take("_"):
                 sub = "_" + self.raw_group()
-            return Node("sym", text=name + sub)
+            return Node("sym", text=SAME_LETTER.get(name, name) + sub)
         if name in UNARY:
             return self.function(name)
         if name in ("frac", "binom"):
@@ -161,8 +170,12 @@ class Primary(Calls):
             return Node("reals") if field == "R" else Node("word", text="set of " + field)
         if name in CLOSERS or name == "{" or name == "begin" or name == "|":
             return self.structure(name)
-        if name == "overline":
-            return Node("sym", text="bar " + self.raw_group())
+        if name in ("overline", "bar"):
+            return self.barred()
+        if name in ("sum", "prod"):
+            return self.series(name)
+        if name == "lim":
+            return self.limit()
         raise Refused(f"the command {name!r}")
 
     def argument(self) -> Node:

@@ -4,7 +4,7 @@ from ttrlab.grading.primary import Primary
 from ttrlab.grading.tree import Node, number
 
 RELATIONS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!=": "!=", "le": "<=", "ge": ">=", "ne": "!=", "equiv": "==",
-             "in": "in", "approx": "=", "sim": "=", "colon": ":", "to": "->", "->": "->", "Rightarrow": "->"}  # fmt: skip
+             "in": "in", "approx": "~", "sim": "~", "colon": ":", "to": "->", "->": "->", "Rightarrow": "->"}  # fmt: skip
 CLAUSE_ENDS = frozenset((",", ";", ")", "]", "}", "|", "and", "or", "land", "lor"))
 SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 CURRENCIES = {"€": "euro", "£": "sterling", "¥": "yen", "₹": "rupee"}
@@ -26,13 +26,17 @@ class Quantities(Primary):
             unit = "dollar"
         if self.starts_phrase():
             return Node("word", text=self.phrase())
-        value = Node("neg", (self.sum(),)) if negative else self.sum()
+        value = self.stacked()
+        value = Node("neg", (value,)) if negative else value
         if self.take_degree():
             unit = "degree"
             if self.peek_text() in ("C", "F"):
                 unit = "degree " + self.next().text.lower()
         elif self.take("%"):
             unit = "percent"
+        elif self.peek_text() == "dollar" or self.peek_text() in CURRENCIES:
+            unit = CURRENCIES.get(self.peek_text(), self.peek_text())
+            self.at += 1
         if self.peek_kind() == "word" and self.peek_text().lower() in SCALES:
             value = Node("mul", (value, number(SCALES[self.next().text.lower()])))
         if self.ratio_word():
@@ -46,6 +50,14 @@ class Quantities(Primary):
             text = self.phrase()
             unit = unit if unit in ("percent", "dollar") else (unit + " " + text).strip()
         return Node("quantity", (value,), unit) if unit else value
+
+    def stacked(self) -> Node:
+        """A sum, or two above each other: ``a \\over b``, ``n \\choose k``."""
+        value = self.sum()
+        if self.peek_kind() == "command" and self.peek_text() in ("over", "choose"):
+            kind = self.next().text
+            return Node("div", (value, self.sum())) if kind == "over" else Node("func", (value, self.sum()), "binom")
+        return value
 
     def letter_unit(self) -> bool:
         """Whether the clause is a number, a space and one of m, g, s, L: then the letter is a unit."""

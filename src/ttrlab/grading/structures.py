@@ -32,6 +32,14 @@ class Structures:
         """See Primary."""
         raise NotImplementedError
 
+    def term(self) -> Node:
+        """See Parser."""
+        raise NotImplementedError
+
+    def argument(self) -> Node:
+        """See Primary."""
+        raise NotImplementedError
+
     def matrix(self) -> Node:
         """See Calls."""
         raise NotImplementedError

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from functools import partial
 
-from ttrlab.grading.boxes import last_box
+from ttrlab.grading.boxes import joined_boxes, last_box
 from ttrlab.grading.characters import CHARACTERS, GREEK, NAMES, SUB, SUPER
 
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u2060-\u2064\ufeff\u00ad\x00]")
@@ -12,18 +12,25 @@ _FRACTIONS = re.compile("[¼½¾⅐-⅞↉]")
 _ESCAPES = {"\x0crac": "\\frac", "\x08oxed": "\\boxed", "\text{": "\\text{", "\times": "\\times", "\x08egin": "\\begin"}
 _LAYOUT = re.compile(
     r"\\(?:left|right|middle|bigl|bigr|Bigl|Bigr|biggl|biggr|Biggl|Biggr|big|Big|bigg|Bigg|displaystyle|textstyle|scriptstyle|limits"
-    r"|nolimits|phantom\{\}|protect|rm|bf|it|hline)(?![A-Za-z])\.?"
+    r"|nolimits|protect|rm|bf|it|hline|tiny|small|normalsize|large|Large|LARGE|huge|Huge)(?![A-Za-z])\.?"
 )
-_SPACES = re.compile(r"\\[,;:> ]|\\(?:quad|qquad|thinspace|enspace|hspace\{[^{}]*\}|hfill|space)(?![A-Za-z])|~")
+_SPACES = re.compile(r"\\[,;:> ]|\\q?quad|\\(?:thinspace|enspace|hspace\{[^{}]*\}|hfill|space)(?![A-Za-z])|~")
 _RENAMED = re.compile(
     r"\\(dfrac|tfrac|cfrac|leq|geq|leqslant|geqslant|neq|lt|gt|dbinom|tbinom|times|cdot|div|varnothing|lbrace|rbrace|lbrack|rbrack"
     r"|bmod|pmod|mod|ast|dots|ldots|cdots|vert|mid|lvert|rvert|degree|colon|minus|infin|cot|middot)(?![A-Za-z])"
 )
 _WRAPPERS = re.compile(
-    r"\\(?:mathbf|mathit|mathsf|mathtt|boldsymbol|bm|mathcal|displaylines|emph|underline|ensuremath|boxed|fbox|hbox|vec|mathord)(?=\s*\{)"
+    r"\\(?:mathbf|mathit|mathsf|mathtt|boldsymbol|bm|mathcal|displaylines|emph|underline|ensuremath|boxed|fbox|hbox"
+    r"|vec|mathord|num|numprint|textcolor ?\{\w{1,20}\})(?=\s*\{)"
 )
+_COLOUR = re.compile(r"\\color\s?\{\w{1,20}\}|\\[hv]?phantom\s?\{[^{}]{0,40}\}")
+_TIMES = re.compile(r"(?<=\d) ?[xX] ?(?=10 ?\^)")
+_COUNTED = re.compile(r"(?:\{\})?[_^]\{?(\d{1,9})\}? ?C ?_\{?(\d{1,9})\}?")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\s{0,3}(?:\{,\}\s?(?:\\!)?|,\s?\\!|\\!,|\u00a0|\u202f|\u2009)\s{0,3}\d{3}(?!\d))+)")
-_PLAIN_THOUSANDS = re.compile(r"^([^\d(\[{]*)(\d{1,3}(?:,\d{3})+)(?![\d,])")
+_PLAIN_THOUSANDS = re.compile(r"^([^\d(\[{]*)([1-9]\d{0,2}(?:,\d{3})+)(?![\d,])")
+_ROUND_THOUSANDS = re.compile(r"^\(([1-9]\d{0,2}(?:,000)+)\)$")
+_QUOTED_THOUSANDS = re.compile(r"(?<![\w'])(\d{1,3})((?:'\d{3})+)(?![\w'])")
+_DECIMAL_COMMA = re.compile(r"^([-+]?[1-9]\d{0,2}(?: \d{3})+),(\d{1,2})$")
 _SPACED_THOUSANDS = re.compile(r"^([-+]?)([1-9]\d{0,2}(?: \d{3})+)(?![\d ]*[/\d,])")
 
 
@@ -54,7 +61,7 @@ def spell(answer: str) -> str:
     for wrong, right in _ESCAPES.items():
         text = text.replace(wrong, right)
     if "\\boxed" in text or "\\fbox" in text:
-        text = last_box(text) or text
+        text = joined_boxes(text) or last_box(text) or text
     text = _line_breaks(text)
     text = _THOUSANDS.sub(_join_digits, text)
     text = _FRACTIONS.sub(_vulgar, _scripts(text))
@@ -62,14 +69,23 @@ def spell(answer: str) -> str:
     text = unicodedata.normalize("NFKC", text)
     text = "".join(CHARACTERS.get(c, c) for c in text)
     text = text.replace("\\!", "").replace("\\%", "%").replace("**", "^" if re.search(r"\w\*\*[\w({]", text) else "")
-    text = _LAYOUT.sub(" ", text)
+    text = _COLOUR.sub(" ", _LAYOUT.sub(" ", text))
     text = _SPACES.sub(" ", text)
-    text = re.sub(r"\\(?:angle|measuredangle|triangle)(?![A-Za-z])", " ", _WRAPPERS.sub(" ", text))
+    text = re.sub(r"(?:\bm ?)?\\(?:angle|measuredangle|triangle)(?![A-Za-z])", " ", _WRAPPERS.sub(" ", text))
     text = _RENAMED.sub(lambda m: NAMES[m[1]], text)
     text = re.sub(r"(?<=[)\]}]) ?U ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
+    text = re.sub(r"\\text ?\{ ?(\\dollar) ?\}", r"\1 ", text)
+    text = _COUNTED.sub(r"\\binom{\1}{\2}", _TIMES.sub("*", text))
+    return re.sub(r"\s+", " ", _separated(text)).strip()
+
+
+def _separated(text: str) -> str:
+    """Without separators of thousands."""
+    text = _QUOTED_THOUSANDS.sub(_join_digits, text)
+    text = _DECIMAL_COMMA.sub(lambda m: m[1].replace(" ", "") + "." + m[2], text)
+    text = _ROUND_THOUSANDS.sub(lambda m: m[1].replace(",", ""), text)
     text = _PLAIN_THOUSANDS.sub(lambda m: m[1] + m[2].replace(",", ""), text)
-    text = _SPACED_THOUSANDS.sub(lambda m: m[1] + m[2].replace(" ", ""), text)
-    return re.sub(r"\s+", " ", text).strip()
+    return _SPACED_THOUSANDS.sub(lambda m: m[1] + m[2].replace(" ", ""), text)
 
 
 def _line_breaks(text: str) -> str:
@@ -81,10 +97,10 @@ def _line_breaks(text: str) -> str:
 
 def _delimiters(text: str) -> str:
     """Without ``$..$``, ``\\(..\\)``, ``\\[..\\]`` and the sentence's last full stop; a lone ``$`` before digits is a currency sign."""
-    text = re.sub(r"\\[()]|\\[\[\]](?!\d*(?:pt|ex|em))", " ", text).replace("$$", "$").strip()
+    text = re.sub(r"\\[()]|\\[\[\]](?!\d*(?:pt|ex|em))", " ", text).replace("$$", "$").strip(" `\n\t")
     text = text.replace("\\$", "\\dollar ")
     if text.count("$") == 1:
-        text = text.replace("$", "\\dollar ")
+        text = text.replace("$", " \\dollar ")
     text = text.replace("$", " ").strip()
     while text.endswith((".", ",", ";", ":", "\\newline")) and not text.endswith(("\\ldots.", "...")):
         text = text[:-1].rstrip()

@@ -9,7 +9,7 @@ class Node:
     """One node: ``kind`` names it, ``args`` are its children, ``text`` and ``number`` what a leaf or an operator needs.
 
     Kinds: num, sym, word, const, empty, reals, add, mul, div, pow, neg, pm, func, list, seq, set, matrix, rel, mod, ratio, union,
-    inter, minus, base, quantity, builder.
+    inter, minus, base, quantity, builder, series (low, high, body; text: kind and index).
     """
 
     kind: str
