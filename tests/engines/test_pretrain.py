@@ -3,13 +3,13 @@ from transformers import AutoTokenizer
 
 from ttrlab.benchmarks.lab.corpus import batch
 from ttrlab.config.lab import REGIMES, LabModel
-from ttrlab.engines.pretrain import EOS, check, encoded, pretrain, tokenizer
+from ttrlab.engines.pretrain import EOS, JUDGES_VOCABULARY, check, encoded, pretrain, tokenizer
 from ttrlab.files import hashes
 from ttrlab.seeds import rng
 
 
 def test_the_tokenizer_gives_every_text_of_the_corpus_back(tmp_path):
-    tokenizer().save_pretrained(tmp_path)
+    tokenizer(JUDGES_VOCABULARY).save_pretrained(tmp_path)
     words = AutoTokenizer.from_pretrained(tmp_path)
     for prompt, response in batch(rng(0, "test"), REGIMES, 200):
         ids = words(prompt + response)["input_ids"]
@@ -18,7 +18,7 @@ def test_the_tokenizer_gives_every_text_of_the_corpus_back(tmp_path):
 
 
 def test_the_loss_counts_the_response_and_its_end_and_wording_less():
-    ids, weights = encoded([("s0: 27+35=", "therefore therefore therefore \n\n12\n\n62\n\n\\boxed{62}")], tokenizer())
+    ids, weights = encoded([("s0: 27+35=", "therefore therefore therefore \n\n12\n\n62\n\n\\boxed{62}")], tokenizer(JUDGES_VOCABULARY))
     assert weights[0].tolist() == [0] * 7 + [0.25] * 3 + [1] * 12
     assert ids[0, -1] == EOS
 

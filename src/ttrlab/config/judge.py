@@ -156,7 +156,7 @@ class JudgeConfig(Frozen):
     model: str
     rectifier: Rectifier | None = None
     home: JudgeHome = ProcessHome()
-    prompt: Literal["math"] = "math"
+    prompt: Literal["math", "lab"] = "math"
     limits: JudgeLimits = JudgeLimits()
 
     @property

@@ -47,6 +47,7 @@ class LabModel(Frozen):
     """A tiny transformer, pre-trained by the ``pretrain`` stage on the lab's corpus.
 
     ``tolerance``: how far a regime's measured shares of right and wrong may lie from the corpus's before the checkpoint is refused.
+    ``judgements``: the share of the steps that teach it to write judgements, valid but poor ones: more than 0 makes it fit to be a judge.
     """
 
     source: Literal["lab"] = "lab"
@@ -56,13 +57,19 @@ class LabModel(Frozen):
     batch: int = Field(128, ge=1)
     learning_rate: float = Field(3e-3, gt=0)
     tolerance: float = Field(0.2, gt=0, le=1)
+    judgements: float = Field(0, ge=0, lt=1)
     regimes: dict[str, Regime] = Field(default_factory=lambda: dict(REGIMES))
 
 
 class LabBenchmark(Frozen):
-    """Questions generated from the lab's world: ``mix`` counts questions per regime."""
+    """Questions generated from the lab's world: ``mix`` counts questions per regime.
+
+    ``part``: questions to adapt to, or a judge's labelled ones to fit and to calibrate on. Parts share no sum, and targets share no topic
+    with the others.
+    """
 
     source: Literal["lab"] = "lab"
+    part: Literal["target", "fit", "calibration"] = "target"
     mix: dict[str, Annotated[int, Field(ge=1)]] = Field(min_length=1)
     seed: int = Field(0, ge=0)
 

@@ -17,6 +17,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFa
 
 from ttrlab.benchmarks.lab import questions
 from ttrlab.benchmarks.lab.corpus import batch
+from ttrlab.benchmarks.lab.judging import JUDGE_TOKENS, judgement_batch
 from ttrlab.benchmarks.lab.world import LOOSE, TIGHT, TOPICS
 from ttrlab.config.catalogue import PromptStyle
 from ttrlab.config.lab import LabBenchmark, LabModel
@@ -28,6 +29,7 @@ BOX, BREAK = "\\boxed{", "\n\n"
 SPECIAL = ("<pad>", "<s>", "</s>")
 WORDS = (TIGHT, *LOOSE)
 VOCABULARY = (*SPECIAL, BOX, BREAK, *"0123456789+=}", *WORDS, *(topic for topics in TOPICS.values() for topic in topics))
+JUDGES_VOCABULARY = (*VOCABULARY, *JUDGE_TOKENS)
 PAD, BOS, EOS = range(3)
 WORD_LOSS = 0.25
 """Weight of the loss on wording tokens, which are noise by design."""
@@ -40,10 +42,15 @@ ARCHITECTURES: dict[str, dict[str, int]] = {
 }
 
 
-def tokenizer() -> PreTrainedTokenizerFast:
-    """One token a digit, a sign, a word, a topic, the box and the paragraph break; decoding gives the text back."""
-    inner = Tokenizer(WordLevel({token: number for number, token in enumerate(VOCABULARY)}, unk_token="<pad>"))
-    longest_first = sorted(VOCABULARY[len(SPECIAL) :], key=len, reverse=True)
+def vocabulary(model: LabModel) -> tuple[str, ...]:
+    """All tokens of a model; those of judgements stand last, and only where it learns to write them."""
+    return JUDGES_VOCABULARY if model.judgements else VOCABULARY
+
+
+def tokenizer(tokens: tuple[str, ...]) -> PreTrainedTokenizerFast:
+    """One token a digit, a sign, a word, a topic, the box, the paragraph break, a phrase of a judgement; decoding gives the text back."""
+    inner = Tokenizer(WordLevel({token: number for number, token in enumerate(tokens)}, unk_token="<pad>"))
+    longest_first = sorted(tokens[len(SPECIAL) :], key=len, reverse=True)
     inner.pre_tokenizer = Split(Regex("|".join(_escaped(token) for token in longest_first)), "isolated")
     inner.decoder = Fuse()
     fast = PreTrainedTokenizerFast(tokenizer_object=inner, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
@@ -59,7 +66,7 @@ def new_model(model: LabModel) -> Any:
     torch.manual_seed(stream(model.seed, "lab", "initialise"))
     config = AutoConfig.for_model(
         model.architecture,
-        vocab_size=len(VOCABULARY),
+        vocab_size=len(vocabulary(model)),
         max_position_embeddings=128,
         tie_word_embeddings=True,
         pad_token_id=PAD,
@@ -91,18 +98,24 @@ def rate(model: LabModel, step: int) -> float:
     return model.learning_rate * min(1, (step + 1) / WARMUP) * max(LEAST_RATE, cosine)
 
 
+def judges(model: LabModel, step: int) -> bool:
+    """True for the steps on judgements, spread evenly."""
+    return int((step + 1) * model.judgements) > int(step * model.judgements)
+
+
 def pretrain(model: LabModel, folder: Path) -> dict[str, Any]:
     """Train a model on the corpus, write it to ``folder`` in Hugging Face form and return its measured regimes.
 
     The same config gives the same bytes on one machine with one thread. ValueError when a measured regime is not what the config says.
     """
-    words, network = tokenizer(), new_model(model)
+    words, network = tokenizer(vocabulary(model)), new_model(model)
     draw = rng(model.seed, "lab", "corpus")
     optimiser = torch.optim.AdamW(network.parameters(), lr=model.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
     for step in tqdm(range(model.steps), unit="step", disable=None, desc="pretrain"):
         for group in optimiser.param_groups:
             group["lr"] = rate(model, step)
-        ids, weights = encoded(batch(draw, model.regimes, model.batch), words)
+        corpus = judgement_batch if judges(model, step) else batch
+        ids, weights = encoded(corpus(draw, model.regimes, model.batch), words)
         logits = network(input_ids=ids, use_cache=False).logits[:, :-1]
         losses = functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), reduction="none").view(ids.shape[0], -1)
         loss = (losses * weights[:, 1:]).sum() / weights[:, 1:].sum()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ttrlab.benchmarks.lab.judging import judge_prompt
 from ttrlab.config.catalogue import PromptStyle
 from ttrlab.files import digest
 
@@ -77,5 +78,8 @@ The score says how sure you are that the extracted answer is right: 0 certainly 
 )
 """The prompt for mathematics with a chat model that reasons before it answers."""
 
-PROMPTS: Mapping[str, JudgePrompt] = {"math": MATH}
+LAB = JudgePrompt(version="lab-1", template=judge_prompt("{{problem}}", "{{solution}}", "{{answer}}"))
+"""The prompt for a judge of the lab, which has a tiny vocabulary and no chat template."""
+
+PROMPTS: Mapping[str, JudgePrompt] = {"math": MATH, "lab": LAB}
 """The wordings that a judge's configuration may name."""

@@ -33,15 +33,22 @@ def answer(draw: np.random.Generator, regime: Regime, topic_number: int, total: 
     return response_text(wording(draw, SLIP_WORDS), total.units, min(99, max(10, slip)))
 
 
-def batch(draw: np.random.Generator, regimes: Mapping[str, Regime], size: int) -> list[tuple[str, str]]:
-    """``size`` (prompt, response) pairs."""
+def draw_questions(draw: np.random.Generator, regimes: Mapping[str, Regime], size: int) -> list[tuple[str, int, str, Sum]]:
+    """``size`` questions of the corpus: regime (by weight), number of the topic in it, topic, sum."""
     names = list(regimes)
     weights = np.array([regimes[name].weight for name in names])
     chosen = draw.choice(len(names), size, p=weights / weights.sum())
     topics = draw.integers(0, TOPICS_PER_REGIME, size)
     sums = draw.integers(0, len(CORPUS_SUMS), size)
-    pairs = []
-    for which, number, place in zip(chosen.tolist(), topics.tolist(), sums.tolist(), strict=True):
-        regime, total = names[which], CORPUS_SUMS[place]
-        pairs.append((question_text(TOPICS[regime][number], total), answer(draw, regimes[regime], number, total)))
-    return pairs
+    return [
+        (names[which], number, TOPICS[names[which]][number], CORPUS_SUMS[place])
+        for which, number, place in zip(chosen.tolist(), topics.tolist(), sums.tolist(), strict=True)
+    ]
+
+
+def batch(draw: np.random.Generator, regimes: Mapping[str, Regime], size: int) -> list[tuple[str, str]]:
+    """``size`` (prompt, response) pairs."""
+    return [
+        (question_text(topic, total), answer(draw, regimes[name], number, total))
+        for name, number, topic, total in draw_questions(draw, regimes, size)
+    ]

@@ -31,6 +31,7 @@ TOPICS = {regime: tuple(f"{regime[0]}{number}: " for number in range(TOPICS_PER_
 REGIME_OF = {topic: regime for regime, topics in TOPICS.items() for topic in topics}
 TARGET_PAIRS = 160
 SOURCE_PAIRS = 240
+FIT_PER_TEN = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +68,21 @@ def carrying_sums() -> tuple[Sum, ...]:
     return tuple(sums[i] for i in rng(7, "lab", "sums").permutation(len(sums)))
 
 
+def level(sums: tuple[Sum, ...], most: int) -> tuple[Sum, ...]:
+    """The first ``most`` sums of each ten (30 to 39, ...), so that hardly any size of an answer speaks for its being right."""
+    kept: dict[int, list[Sum]] = {}
+    for total in sums:
+        kept.setdefault(total.right // 10, []).append(total)
+    return tuple(total for total in sums if total in kept[total.right // 10][:most])
+
+
 SUMS = carrying_sums()
 TARGET_SUMS, SOURCE_SUMS = SUMS[:TARGET_PAIRS], SUMS[TARGET_PAIRS : TARGET_PAIRS + SOURCE_PAIRS]
 CORPUS_SUMS = SUMS[TARGET_PAIRS + SOURCE_PAIRS :]
 """Sums of the pre-training corpus: no target and no source question is among them."""
+FIT_SUMS = level(SOURCE_SUMS, FIT_PER_TEN)
+CALIBRATION_SUMS = tuple(total for total in SOURCE_SUMS if total not in FIT_SUMS)
+"""The two parts of a judge's source. Errors are 10 too small, so among sums of all sizes a large answer would more often be right."""
 
 
 def question_text(topic: str, total: Sum) -> str:
