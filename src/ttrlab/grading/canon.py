@@ -7,17 +7,15 @@ from hashlib import sha256
 
 from ttrlab.grading import normal as nf
 from ttrlab.grading import regions
+from ttrlab.grading.expressions import ARITHMETIC, has_matrix, matrix, to_poly
 from ttrlab.grading.forms import special, unannounced, word
-from ttrlab.grading.functions import apply
 from ttrlab.grading.limits import MAX_CHARACTERS, Refused, budget
-from ttrlab.grading.normal import Poly
 from ttrlab.grading.parse import parse
-from ttrlab.grading.powers import power
 from ttrlab.grading.relations import congruence, relation
 from ttrlab.grading.text import spell
 from ttrlab.grading.tree import Node
 from ttrlab.grading.units import Unit, read_unit
-from ttrlab.grading.values import INFINITY, Value, expression
+from ttrlab.grading.values import Value, expression
 
 _COMPOUND = re.compile(r"([^\d/^]+) (\d{1,9}(?:\.\d{1,9})?) ([^\d/^]+)")
 
@@ -36,57 +34,6 @@ def read(answer: str) -> Value:
             return evaluate(parse(spelled))
     except (Refused, RecursionError):
         return word("".join(spelled.split()) if "\\" in spelled else spelled)
-
-
-def to_poly(node: Node) -> Poly:
-    """The normal form of an expression. Refused for what is no expression."""
-    match node.kind:
-        case "num":
-            assert node.number is not None
-            return nf.constant(nf.guard(node.number))
-        case "sym":
-            return nf.generator(("s", node.text))
-        case "const":
-            return nf.generator(INFINITY if node.text == "infty" else (node.text,))
-        case "neg":
-            return nf.add({}, to_poly(node.args[0]), -1)
-        case "mul":
-            return nf.multiply(to_poly(node.args[0]), to_poly(node.args[1]))
-        case "div":
-            return nf.multiply(to_poly(node.args[0]), nf.inverse(to_poly(node.args[1])))
-        case "pow":
-            return power(to_poly(node.args[0]), to_poly(node.args[1]))
-        case "quantity" if node.text == "percent":
-            return nf.multiply(to_poly(node.args[0]), nf.constant(Fraction(1, 100)))
-        case "add":
-            total: Poly = {}
-            for part in node.args:
-                total = nf.add(total, to_poly(part))
-            return total
-        case "func":
-            return _function(node)
-    raise Refused(f"a {node.kind} inside an expression")
-
-
-def _function(node: Node) -> Poly:
-    if node.text == "det" and node.args[0].kind == "matrix":
-        rows, columns = map(int, node.args[0].text.split())
-        entries = [to_poly(a) for a in node.args[0].args]
-        if rows != columns or rows > 3:
-            raise Refused("a determinant beyond 3 by 3")
-        return determinant(entries, rows)
-    return apply(node.text, [to_poly(a) for a in node.args])
-
-
-def determinant(entries: list[Poly], n: int) -> Poly:
-    """Determinant of an n x n matrix in row order, by expansion along the first row."""
-    if n == 1:
-        return entries[0]
-    total: Poly = {}
-    for column in range(n):
-        minor = [entries[r * n + c] for r in range(1, n) for c in range(n) if c != column]
-        total = nf.add(total, nf.multiply(entries[column], determinant(minor, n - 1)), -1 if column % 2 else 1)
-    return total
 
 
 def signed(node: Node, upper: bool) -> Node:
@@ -135,11 +82,16 @@ def evaluate(node: Node) -> Value:
             return _quantity(node)
         case "builder":
             return evaluate(node.args[1]).bare()
+    if node.kind in ARITHMETIC and has_matrix(node):
+        rows, columns, entries = matrix(node)
+        return Value("matrix", tuple(expression(e) for e in entries), f"{rows} {columns}")
     return expression(to_poly(node), _digits(node))
 
 
 def _digits(node: Node) -> int | None:
-    """Significant digits of a lone decimal."""
+    """Significant digits of a lone decimal, also of one times a power of ten."""
+    if node.kind == "mul" and node.args[1].kind == "pow" and node.args[1].args[0].number == 10:
+        return _digits(node.args[0])
     return _digits(node.args[0]) if node.kind == "neg" else node.digits
 
 
@@ -175,10 +127,14 @@ def _flat(nodes: tuple[Node, ...]) -> tuple[Value, ...]:
 
 def _list(node: Node) -> Value:
     values = [evaluate(a) for a in node.args]
+    if node.text == ";":
+        values = [_group(v) for v in values]
+    if node.text in ("land", "lor") and all(v.kind == "expr" and not v.label for v in values):
+        return Value("logic", tuple(values), node.text)
     if all(v.kind == "region" for v in values):
         joined = values[0]
         for other in values[1:]:
-            both = regions.intersection(joined, other) if node.text != "or" else None
+            both = regions.intersection(joined, other) if node.text not in ("or", "lor") else None
             joined = both if both is not None and both.kind != "empty" else regions.union(joined, other) or joined
         return Value(joined.kind, joined.items, joined.text, label=values[0].label)
     labels = [v.label for v in values]
@@ -193,6 +149,15 @@ def _list(node: Node) -> Value:
     if len(flat) > 1 and flat[-1].unit is not None and all(v.unit is None for v in flat[:-1]) and all(v.kind == "expr" for v in flat):
         flat[-1] = flat[-1].bare()
     return Value("list", tuple(flat), label=label)
+
+
+def _group(value: Value) -> Value:
+    """Values with a label each, between semicolons, as the tuple that they name."""
+    labels = [i.label for i in value.items]
+    if value.kind != "list" or not all(labels) or len(set(labels)) != len(labels):
+        return value
+    items = tuple(i.bare() for i in value.items)
+    return Value("pair", items, "()") if len(items) == 2 else Value("tuple", items)
 
 
 def _sequence(node: Node) -> Value:

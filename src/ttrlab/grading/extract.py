@@ -25,7 +25,7 @@ _CHOSEN = re.compile(
 )
 _HEADING = re.compile(r"^[ \t#*_]{0,6}(?:final )?answer[ \t*_:]{0,6}\n|答案(?:是|为|[:：])", re.IGNORECASE | re.MULTILINE)
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE)
-_STOP = re.compile(r"[.!?](?=\s|$)|[,;]? (?:because|since|which|where|so that|I hope|as required)\b|\n|<")
+_STOP = re.compile(r"[.!?](?=\s|$)|[。！？]|[,;]? (?:because|since|which|where|so that|I hope|as required)\b|\n|<")
 _OPENERS = {"$$": "$$", "$": "$", "\\(": "\\)", "\\[": "\\]", "`": "`"}
 _LEAD = re.compile(r"(?:the )?(?:final |correct )?(?:answer|option|choice)(?: is)?:? ?", re.IGNORECASE)
 _LETTER = re.compile(r"[(\[]?([A-Ja-j])(?:[)\]][.:]?|[.:](?!\w)|(?=$)|(?=[,;*]| (?:because|since|as|is|which|-|\()))(.*)", re.DOTALL)

@@ -1,6 +1,7 @@
 """Answers that are not mathematics: times, dates, number words, choices with their text, phrases that mean the empty set."""
 
 import re
+from fractions import Fraction
 
 from ttrlab.grading.normal import constant
 from ttrlab.grading.regions import MINUS, PLUS, interval
@@ -21,6 +22,7 @@ _DAY_MONTH = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH 
 _CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):00")
 _BASE = re.compile(r"\(?([0-9A-Z]+)\)? ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
 _CHOICE = re.compile(r"(?:option |choice |answer )?(?:\(([A-J])\)|([A-J])[.):])(?: ?(.*))?", re.IGNORECASE | re.DOTALL)
+_LETTERS = re.compile(r"[A-J]{3,8}")
 _NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
 _EMPTY = re.compile(
     r"(?:there (?:is|are) )?no(?: real| integer| such)? (?:solution|value|root|number)s?(?: exists?)?|none|(?:the )?empty set|null set",
@@ -48,6 +50,8 @@ def plain(text: str) -> str:
 def special(text: str) -> Value | None:
     """The value of a spelled answer in one of these forms, or None."""
     words = plain(text)
+    if _LETTERS.fullmatch(words) and list(words) == sorted(set(words)):
+        return expression({tuple((("s", letter), Fraction(1)) for letter in words): Fraction(1)})
     if len(words) > 200:
         return None
     return _time(words) or _clock(words) or _date(words) or _base(words) or _named(words) or _counted(words)

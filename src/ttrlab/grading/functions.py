@@ -7,7 +7,7 @@ from fractions import Fraction
 from ttrlab.grading import normal as nf
 from ttrlab.grading.limits import MAX_FACTORIAL, Refused
 from ttrlab.grading.normal import Poly
-from ttrlab.grading.numeric import real_value
+from ttrlab.grading.numeric import has_symbol, real_value
 from ttrlab.grading.powers import logarithm, power
 
 RADIANS = ("sin", "cos", "tan", "cot", "sec", "csc")
@@ -176,6 +176,10 @@ def _unary(name: str, argument: Poly) -> Poly:
         return trigonometric(name, argument)
     if name.startswith("arc"):
         return inverse_trigonometric(name, argument)
+    if name == "cis":
+        return nf.add(_wave("cos", argument), nf.multiply(nf.generator(nf.IMAGINARY), _wave("sin", argument)))
+    if name == "conjugate" and not nf.opaque(argument) and not has_symbol(argument):
+        return {m: -c if any(g == nf.IMAGINARY for g, _ in m) else c for m, c in argument.items()}
     if name == "abs":
         return absolute(argument)
     if name in ("floor", "ceil"):

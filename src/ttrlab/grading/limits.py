@@ -18,7 +18,7 @@ MAX_EXPAND = 40
 """Exponent up to which a sum is multiplied out."""
 MAX_STEPS = 60_000
 """Coefficient operations of one reading or one comparison."""
-GRAMMAR = "1"
+GRAMMAR = "2"
 """Version of the grammar; stored verdicts of another version are not read."""
 
 

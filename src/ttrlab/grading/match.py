@@ -9,14 +9,14 @@ from ttrlab.grading import regions
 from ttrlab.grading.leaves import same_expression
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.numeric import Unknown, has_symbol, value
-from ttrlab.grading.readings import letter_unit, other_readings, point_scale, repeats, times
+from ttrlab.grading.readings import letter_unit, letters, other_readings, point_scale, repeats, times
 from ttrlab.grading.relations import equation
 from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key
 from ttrlab.grading.verdict import Verdict
 
 Answer = tuple[Verdict, str]
 Rule = Callable[[Value, Value], Answer]
-UNORDERED = ("list", "set")
+UNORDERED = ("list", "set", "logic")
 RELATIONS = ("eq", "ineq", "chain")
 
 
@@ -31,6 +31,8 @@ def _labelled(a: Value, b: Value) -> Answer:
     if a.label and b.label:
         if a.label.casefold() == b.label.casefold() or {a.label, b.label} in ({"y", "f"}, {"y", "g"}, {"y", "h"}):
             return _united(replace(a, label=""), replace(b, label=""))
+        if any(("s", y.label) in {g for m, _ in x.poly for g, _ in m} for x, y in ((a, b), (b, a))):
+            return _as_equation(a, _solved(b)) if b.kind == "expr" else _as_equation(b, _solved(a))
         return Verdict.NO, f"{a.label} and {b.label} are different unknowns"
     if a.label or b.label:
         with_label, other = (a, b) if a.label else (b, a)
@@ -40,14 +42,18 @@ def _labelled(a: Value, b: Value) -> Answer:
     return _united(a, b)
 
 
+def _solved(labelled: Value) -> Value:
+    """``y = 2x + 3`` as an equation."""
+    return equation(nf.add(nf.generator(("s", labelled.label)), dict(labelled.poly), -1))
+
+
 def _as_equation(labelled: Value, other: Value) -> Answer:
     """``y = 2x + 3`` against an equation in another form."""
     if labelled.kind == "expr" and other.kind == "eq":
         try:
-            moved = equation(nf.add(nf.generator(("s", labelled.label)), dict(labelled.poly), -1))
+            return _same_kind(_solved(labelled), other)
         except Refused:
             return Verdict.NO, "different relations"
-        return _same_kind(moved, other)
     return Verdict.NO, f"a {other.kind} is no value of {labelled.label}"
 
 
@@ -103,6 +109,8 @@ def _shaped(a: Value, b: Value) -> Answer:
         return (Verdict.YES, "the same choice") if yes else (Verdict.NO, "a choice is no number")
     if len(kinds) == 1:
         return _same_kind(a, b)
+    if kinds == {"list", "expr"} and letters(a) is not None and letters(a) == letters(b):
+        return Verdict.YES, "the same letters"
     if kinds <= {"list", "set", "expr"}:
         many, one = (a, b) if a.kind != "expr" else (b, a)
         if len(many.items) == 1:

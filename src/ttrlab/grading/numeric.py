@@ -25,10 +25,10 @@ def symbol_value(context: Any, name: str, point: int) -> Any:
     return magnitude if point >= 0 else -magnitude
 
 
-def value(poly: Poly, point: int = 0) -> Any:
-    """The value at a point. Unknown where a piece has none or is too large."""
+def value(poly: Poly, point: int = 0, digits: int = DIGITS) -> Any:
+    """The value at a point to ``digits`` digits. Unknown where a piece has none or is too large."""
     context = mpmath.MPContext()
-    context.dps = DIGITS
+    context.dps = digits
     try:
         result = _poly(context, freeze(poly), point)
     except (ValueError, ZeroDivisionError, OverflowError, TypeError, NotImplementedError, MemoryError, mpmath.libmp.NoConvergence) as error:
@@ -44,16 +44,19 @@ def _poly(context: Any, frozen: Frozen, point: int) -> Any:
         term = context.mpf(coefficient.numerator) / coefficient.denominator
         for name, exponent in monomial:
             term = term * _power(
-                context, _generator(context, name, point), context.mpf(exponent.numerator) / exponent.denominator, exponent
+                context, _generator(context, name, point), context.mpf(exponent.numerator) / exponent.denominator, exponent, point
             )
         total = total + term
         largest = max(largest, abs(term))
-    return total if abs(total) > largest * context.mpf(10) ** (5 - DIGITS) else context.mpf(0)
+    return total if abs(total) > largest * context.mpf(10) ** (5 - context.dps) else context.mpf(0)
 
 
-def _power(context: Any, base: Any, exponent: Any, exact: Fraction | None = None) -> Any:
+def _power(context: Any, base: Any, exponent: Any, exact: Fraction | None = None, point: int = 0) -> Any:
+    """A power; at a point of negative symbols an even root of what is not positive is Unknown: normal forms take roots of positives."""
     if exact is not None and exact == 1:
         return base
+    if point < 0 and exact is not None and exact.denominator % 2 == 0 and (base.imag or base.real < 0):
+        raise Unknown("an even root of a negative number")
     size = abs(exponent) * abs(context.log(abs(base))) if base else 0
     if size > HUGE:
         raise Unknown("a power beyond the cap")
@@ -99,7 +102,7 @@ def _function(context: Any, name: str, arguments: list[Any]) -> Any:
     if name == "pow":
         return _power(context, arguments[0], arguments[1])
     table = {"arcsin": "asin", "arccos": "acos", "arctan": "atan", "arccot": "acot", "arcsec": "asec", "arccsc": "acsc", "abs": "fabs",
-             "Re": "re", "Im": "im", "binom": "binomial"}  # fmt: skip
+             "Re": "re", "Im": "im", "binom": "binomial", "conjugate": "conj"}  # fmt: skip
     if name == "factorial":
         if abs(arguments[0]) > HUGE:
             raise Unknown("a factorial beyond the cap")

@@ -117,6 +117,9 @@ def _base_to_term(name: Generator, c: Fraction, part: Monomial) -> Poly:
     """``name ** (c * part)``; e to an imaginary multiple of pi is a number, e to a logarithm its argument."""
     if part == nf.ONE:
         return _single_term(nf.generator(name), c) if c > 0 else nf.inverse(_single_term(nf.generator(name), -c))
+    if name == nf.IMAGINARY:
+        turned = nf.multiply(nf.multiply(nf.generator(nf.IMAGINARY), nf.generator(nf.PI)), {part: c / 2})
+        return power(nf.generator(nf.E), turned)
     if name == nf.E and dict(part) == {nf.IMAGINARY: 1, nf.PI: 1}:
         from ttrlab.grading.functions import cosine_of_pi
 

@@ -9,6 +9,18 @@ from ttrlab.grading.tokens import Token
 from ttrlab.grading.tree import Node, decimal, number
 
 
+def shortest_period(text: str) -> tuple[str, str]:
+    """A decimal cut before the digits that repeat at its end, and their period: thrice, or twice right after the point; else ``""``."""
+    whole, _, digits = text.partition(".")
+    for length in range(1, len(digits) // 2 + 1):
+        period, rest, times = digits[-length:], digits, 0
+        while rest.endswith(period):
+            rest, times = rest[:-length], times + 1
+        if times >= 3 or (times == 2 and length > 1 and not rest):
+            return f"{whole}.{rest}", period
+    return text, ""
+
+
 class Primary(Calls):
     """Factors: a primary with its powers and postfix marks."""
 
@@ -90,9 +102,20 @@ class Primary(Calls):
             period = self.next().text
             self.at += 1
             return self.periodic(text, period)
-        if "." in text and self.peek_text() == "ldots":
-            raise Refused("an unending decimal")
+        if "." in text and self.take_ellipsis():
+            head, period = shortest_period(text)
+            return self.periodic(head, period) if period else decimal(text)
         return decimal(text)
+
+    def take_ellipsis(self) -> bool:
+        """Consume ``...`` or ``\\ldots`` after a number."""
+        if self.peek_text() == "ldots" and self.peek_kind() == "command":
+            self.at += 1
+            return True
+        if [t.text for t in self.tokens[self.at : self.at + 3]] == [".", ".", "."]:
+            self.at += 3
+            return True
+        return False
 
     def repeats_ahead(self) -> bool:
         """Whether ``(digits)`` follows directly, as in ``0.(3)``."""

@@ -32,6 +32,7 @@ _FUNCTIONS = {
     "pow": sympy.Pow,
     "Re": sympy.re,
     "Im": sympy.im,
+    "conjugate": sympy.conjugate,
 }
 
 

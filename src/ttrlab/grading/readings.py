@@ -18,6 +18,21 @@ def letter_unit(value: Value) -> Value | None:
     return replace(expression(nf.constant(coefficient)), unit=read_unit(str(monomial[0][0][1])))
 
 
+def letters(value: Value) -> frozenset[str] | None:
+    """The letters A to J that an answer chooses, written side by side or as a list; None for anything else."""
+    items = value.items if value.kind == "list" else (value,)
+    found: list[str] = []
+    for item in items:
+        if item.kind == "choice":
+            found.append(item.text)
+        elif item.kind == "expr" and len(item.poly) == 1 and item.poly[0][1] == 1:
+            found += [str(g[1]) if g[0] == "s" and n == 1 else "?" for g, n in item.poly[0][0]]
+        else:
+            return None
+    chosen = frozenset(found)
+    return chosen if len(found) == len(chosen) > 1 and chosen <= frozenset("ABCDEFGHIJ") else None
+
+
 def other_readings(value: Value) -> list[Value]:
     """Second readings of a number with a percent sign (a hundredth) or a degree mark (in radians)."""
     name = value.unit[0] if value.unit is not None else ()

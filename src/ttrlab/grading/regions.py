@@ -1,7 +1,7 @@
 """Sets of real numbers: unions of intervals and points, brought to one form by a sweep over their end points."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from ttrlab.grading.numeric import real_value
@@ -65,15 +65,19 @@ def combine(a: Value, b: Value, keep: Callable[[bool, bool], bool]) -> Value | N
             if place is None:
                 return None
             ends.setdefault(place, end)
-    places = sorted(ends)
-    cells: list[tuple[float, float]] = []
-    for low, high in itertools.pairwise(places):
-        cells += [(low, low)] * (low != float("-inf")) + [(low, high)]
-    held = [cell for cell in cells if keep(_covers(left, *cell), _covers(right, *cell))]
-    return _joined(held, ends)
+    held = [cell for cell in cells(ends) if keep(_covers(left, *cell), _covers(right, *cell))]
+    return joined(held, ends)
 
 
-def _joined(held: list[tuple[float, float]], ends: dict[float, Value]) -> Value:
+def cells(ends: Iterable[float]) -> list[tuple[float, float]]:
+    """The points (x, x) and the open gaps (x, y) between neighbours, from left to right."""
+    found: list[tuple[float, float]] = []
+    for low, high in itertools.pairwise(sorted(ends)):
+        found += [(low, low)] * (low != float("-inf")) + [(low, high)]
+    return found
+
+
+def joined(held: list[tuple[float, float]], ends: dict[float, Value]) -> Value:
     """Neighbouring cells as maximal intervals; points alone as a set."""
     runs: list[list[tuple[float, float]]] = []
     for cell in held:

@@ -1,33 +1,53 @@
 """Equations, inequalities, memberships, chains and congruences."""
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
 
 from ttrlab.grading import normal as nf
 from ttrlab.grading import regions
+from ttrlab.grading.expressions import to_poly
+from ttrlab.grading.inequalities import FLIPPED, ray, solution
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.normal import Poly
 from ttrlab.grading.tree import Node
 from ttrlab.grading.values import Value, expression
 
-FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!=", "==": "=="}
-
 
 def _name(node: Node) -> str:
-    """The label that a side of an equation is, or nothing: a symbol, or a function of symbols."""
+    """The label that a side of an equation is, or nothing: a symbol, a function, a segment, a ratio of these."""
     if node.kind == "sym":
         return node.text
     if node.kind == "word":
         return node.text.casefold()
     if node.kind == "seq" and node.args and all(a.kind == "sym" for a in node.args):
         return "(" + ", ".join(a.text for a in node.args) + ")"
-    if node.kind == "func" and node.text.startswith("apply ") and all(a.kind == "sym" for a in node.args):
+    if node.kind == "func" and node.text.startswith("apply lim"):
         return node.text[6:]
+    if node.kind == "func" and node.text.startswith("apply "):
+        if all(a.kind == "sym" for a in node.args):
+            return node.text[6:]
+        return f"{node.text[6:]}({node.args[0].number})" if len(node.args) == 1 and node.args[0].kind == "num" else ""
+    if node.kind in ("div", "ratio"):
+        return _quotient_name(node)
+    if (node.kind == "func" and node.text == "abs") or (node.kind == "seq" and len(node.args) == 1):
+        inside = _name(node.args[0])
+        return f"|{inside}|" if len(inside) > 1 and inside.isalpha() and inside.isupper() else ""
     if node.kind == "mul" and node.args[1].kind == "sym" and node.args[1].text.isupper():
         head = _name(node.args[0])
         return head + node.args[1].text if head.isupper() else ""
     return ""
+
+
+def _quotient_name(node: Node) -> str:
+    """``AB/CD``, ``V_1:V_2``; ``dy/dx`` is ``y'``."""
+    names = [_name(a) for a in node.args]
+    if node.kind == "ratio":
+        return ":".join(names) if all(names) else ""
+    if all(a.kind == "mul" and a.args[0].text == "d" and a.args[1].kind == "sym" for a in node.args):
+        return node.args[0].args[1].text + "'"
+    return "/".join(names) if all(n and n[0].isalpha() and (n.isupper() or len(n) > 1) for n in names) else ""
 
 
 def _mentions(node: Node, name: str) -> bool:
@@ -41,6 +61,8 @@ def relation(signs: list[str], sides: tuple[Node, ...]) -> Value:
     if "->" in signs:
         raise Refused("an arrow")
     first = _name(sides[0])
+    if "~" in signs:
+        return _approximate(signs, sides, first)
     if signs == ["in"]:
         return replace(evaluate(sides[1]), label=first)
     if signs == ["="] or signs == ["=="]:
@@ -51,6 +73,16 @@ def relation(signs: list[str], sides: tuple[Node, ...]) -> Value:
     if all(s in ("<", "<=", ">", ">=", "!=") for s in signs):
         return _inequality(signs, sides)
     return Value("chain", tuple(evaluate(s) for s in sides), " ".join(signs))
+
+
+def _approximate(signs: list[str], sides: tuple[Node, ...], first: str) -> Value:
+    """What stands before "approximately" is exact and counts; after a mere label the approximation does."""
+    from ttrlab.grading.canon import evaluate
+
+    cut = signs.index("~")
+    if cut:
+        return relation(signs[:cut], sides[: cut + 1])
+    return replace(evaluate(sides[1]), label=first) if first else evaluate(sides[0])
 
 
 def _equation(left: Node, right: Node) -> Value:
@@ -69,8 +101,17 @@ def _equation(left: Node, right: Node) -> Value:
 
 
 def equation(difference: Poly) -> Value:
-    """``difference = 0``, scaled so that equations that differ by a factor agree."""
-    return Value("eq", text="=", poly=nf.freeze(scaled(nf.cleared(difference), signed=False)))
+    """``difference = 0``, free of denominators and scaled so that equations that differ by a factor agree."""
+    poly = nf.cleared(difference)
+    powers: dict[nf.Generator, Fraction] = {}
+    for monomial in poly:
+        for name, exponent in monomial:
+            if name[0] == "s":
+                powers[name] = min(powers.get(name, exponent), exponent)
+    for name, exponent in powers.items():
+        if exponent < 0:
+            poly = nf.multiply(poly, nf.generator(name, -exponent))
+    return Value("eq", text="=", poly=nf.freeze(scaled(poly, signed=False)))
 
 
 def scaled(poly: Poly, signed: bool) -> Poly:
@@ -100,35 +141,24 @@ def _inequality(signs: list[str], sides: tuple[Node, ...]) -> Value:
         found = _solution(signs, values, spots[0])
         if found is not None:
             return replace(found, label=named[spots[0]])
+    differences = [nf.add(dict(x.poly), dict(y.poly), -1) for x, y in itertools.pairwise(values)]
+    solved = _common([solution(sign, difference) for sign, difference in zip(signs, differences, strict=True)])
+    if solved is not None:
+        return solved
     if len(sides) == 2:
-        difference = nf.add(dict(values[0].poly), dict(values[1].poly), -1)
-        linear = _linear(signs[0], difference)
-        if linear is not None:
-            return linear
-        if signs[0] == "!=":
-            return Value("ineq", text="!=", poly=nf.freeze(scaled(difference, signed=False)))
-        return Value("ineq", text=signs[0], poly=nf.freeze(scaled(difference, signed=True)))
+        return Value("ineq", text=signs[0], poly=nf.freeze(scaled(differences[0], signed=signs[0] != "!=")))
     return Value("chain", tuple(values), " ".join(signs))
 
 
-def _linear(sign: str, difference: Poly) -> Value | None:
-    """The ray that ``a x + b < 0`` describes, for one symbol x and rational a and b; else None."""
-    terms = [(m, c) for m, c in difference.items() if m]
-    if len(terms) != 1 or len(terms[0][0]) != 1 or terms[0][0][0][0][0] != "s" or terms[0][0][0][1] != 1:
+def _common(found: list[Value | None]) -> Value | None:
+    """The intersection of solution sets of one unknown; None where one is missing or the unknowns differ."""
+    sets = [f for f in found if f is not None]
+    if len(sets) != len(found) or len({s.label for s in sets}) != 1:
         return None
-    (monomial, slope), rest = terms[0], difference.get(nf.ONE, Fraction(0))
-    end = expression(nf.constant(-rest / slope))
-    found = _ray(sign if slope > 0 else FLIPPED[sign], end)
-    return replace(found, label=str(monomial[0][0][1])) if found is not None else None
-
-
-def _ray(sign: str, end: Value) -> Value | None:
-    """The points x with ``x sign end``."""
-    if sign == "!=":
-        return regions.difference(regions.interval(regions.MINUS, regions.PLUS, "()"), end)
-    if sign[0] == "<":
-        return regions.interval(regions.MINUS, end, "(" + ("]" if sign == "<=" else ")"))
-    return regions.interval(end, regions.PLUS, ("[" if sign == ">=" else "(") + ")")
+    joint: Value | None = sets[0].bare()
+    for other in sets[1:]:
+        joint = regions.intersection(joint, other.bare()) if joint is not None else None
+    return replace(joint, label=sets[0].label) if joint is not None else None
 
 
 def _solution(signs: list[str], values: list[Value], spot: int) -> Value | None:
@@ -137,17 +167,15 @@ def _solution(signs: list[str], values: list[Value], spot: int) -> Value | None:
     for n, sign in enumerate(signs):
         if spot not in (n, n + 1):
             return None
-        ray = _ray(sign, values[n + 1].bare()) if spot == n else _ray(FLIPPED[sign], values[n].bare())
-        if ray is None:
+        side = ray(sign, values[n + 1].bare()) if spot == n else ray(FLIPPED[sign], values[n].bare())
+        if side is None:
             return None
-        found = ray if found is None else regions.intersection(found, ray)
+        found = side if found is None else regions.intersection(found, side)
     return found
 
 
 def congruence(node: Node) -> Value:
     """``a (mod m)`` with the residue reduced and the label kept."""
-    from ttrlab.grading.canon import to_poly
-
     residue, modulus = (nf.as_rational(to_poly(a)) for a in node.args[:2])
     if residue is None or modulus is None or modulus.denominator != 1 or residue.denominator != 1 or modulus <= 0:
         items = tuple(expression(to_poly(a)) for a in node.args[:2])

@@ -13,7 +13,7 @@ INFINITY = ("inf",)
 class Value:
     """One answer.
 
-    ``kind``: expr, list (order free), tuple, pair, set, region, matrix, eq, ineq, chain, mod, ratio, time, base, word, empty.
+    ``kind``: expr, list (order free), tuple, pair, set, region, matrix, eq, ineq, chain, mod, ratio, time, base, word, logic, empty.
     ``label``: the name before an equals sign; ``unit``: what the number counts; both are dropped against a bare answer.
     """
 
@@ -60,7 +60,7 @@ def _body(value: Value) -> str:
     if value.kind in ("eq", "ineq"):
         return f"{print_poly(value.poly)} {value.text} 0"
     inner = [key(item) for item in value.items]
-    if value.kind in ("list", "set"):
+    if value.kind in ("list", "set", "logic"):
         inner.sort()
     return f"{value.kind}{' ' + value.text if value.text else ''}({', '.join(inner)})" if inner else f"{value.kind} {value.text}".strip()
 
