@@ -1,4 +1,5 @@
-"""Sampling with a KV cache: each prompt is encoded once, its cache is repeated for its roll-outs, finished rows leave the batch."""
+"""Sampling with a KV cache: each prompt is encoded once, roll-outs share the cache for as long as their texts are the same, finished
+ones leave the batch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from ttrlab.engines.base import TOP_K
 from ttrlab.engines.torch_cache import RoomyCache
 
 COMPACT_BELOW = 0.75
-"""Rows are dropped from the cache when fewer than this share of them still runs."""
+"""Finished rows are dropped when fewer than this share of the rows still runs: the cache is copied then."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,14 @@ def visible(mask: Tensor, padded: bool, new: int) -> dict[str, Tensor]:
     return {"attention_mask": mask, "position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -new:]} if padded else {}
 
 
-def choose(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Tensor:
+def choose(logits: Tensor, sampling: Sampling, uniform: Tensor, text: Tensor) -> Tensor:
     """(B,) token ids by inverse transform: the first id whose cumulated probability exceeds ``uniform`` (B,) in [0, 1).
 
-    ``logits`` (B, V) at temperature 1. Temperature 0 is argmax. top-k, then top-p, cut the distribution as in the field's samplers: top-p
-    keeps the smallest set of most probable tokens whose mass reaches p.
+    ``logits`` (S, V) at temperature 1 of S texts; ``text`` (B,) the one that each row continues. Temperature 0 is argmax. top-k, then
+    top-p, cut the distribution as in the field's samplers: top-p keeps the smallest set of most probable tokens whose mass reaches p.
     """
     if sampling.temperature == 0:
-        return logits.argmax(dim=-1)
+        return logits.argmax(dim=-1)[text]
     scaled = logits / sampling.temperature
     if sampling.top_k and sampling.top_k < scaled.shape[-1]:
         threshold = scaled.topk(sampling.top_k, dim=-1).values[:, -1:]
@@ -57,7 +58,7 @@ def choose(logits: Tensor, sampling: Sampling, uniform: Tensor) -> Tensor:
         ordered, order = probability.sort(dim=-1, descending=True, stable=True)
         outside = ordered.cumsum(dim=-1) - ordered >= sampling.top_p
         probability = probability.masked_fill(torch.empty_like(outside).scatter_(1, order, outside), 0.0)
-    cumulated = probability.cumsum(dim=-1, dtype=torch.float64)
+    cumulated = probability.cumsum(dim=-1, dtype=torch.float64)[text]
     target = uniform[:, None] * cumulated[:, -1:]
     return torch.searchsorted(cumulated, target, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
 
@@ -107,6 +108,12 @@ class Record:
         ]
 
 
+def continued(text: Tensor, chosen: Tensor, vocabulary: int) -> tuple[Tensor, Tensor, Tensor]:
+    """(parents (S,), tokens (S,), text (B,)): the S distinct continuations of texts ``text`` (B,) by ``chosen`` (B,), ordered by parent."""
+    pairs, place = torch.unique(text * vocabulary + chosen, return_inverse=True)
+    return pairs // vocabulary, pairs % vocabulary, place
+
+
 @torch.no_grad()
 def draw(
     model: Any,
@@ -127,25 +134,27 @@ def draw(
     ids, mask = left_padded(prompts, device)
     padded = not bool(mask.all())
     cache = RoomyCache(model.config.num_hidden_layers)
-    first = model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1, **visible(mask, padded, ids.shape[1]))
+    output = model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1, **visible(mask, padded, ids.shape[1]))
     rows = torch.arange(len(prompts) * n, device=device)
-    cache.take(rows // n)
-    logits, mask = first.logits[:, -1].float()[rows // n], mask[rows // n]
     record = Record(len(rows), sampling, stats, device)
+    text = rows // n  # row -> place of its text so far in the cache
     for place in range(sampling.max_new_tokens):
-        uniforms = torch.cat([torch.rand(n, generator=generator, dtype=torch.float64) for generator in generators]).to(device)
-        chosen = choose(logits, sampling, uniforms[rows])
+        logits = output.logits[:, -1].float()
         logprobs = logits.log_softmax(dim=-1)
-        numbers = {"logprobs": logprobs.gather(1, chosen[:, None])[:, 0], **token_numbers(logits, logprobs, stats)}
-        record.write(rows, chosen, numbers, ends, place)
+        uniforms = torch.cat([torch.rand(n, generator=generator, dtype=torch.float64) for generator in generators]).to(device)
+        chosen = choose(logits, sampling, uniforms[rows], text)
+        numbers = {name: values[text] for name, values in token_numbers(logits, logprobs, stats).items()}
+        record.write(rows, chosen, {"logprobs": logprobs[text, chosen], **numbers}, ends, place)
         running = (~record.finished[rows]).nonzero()[:, 0]
         if not len(running) or place + 1 == sampling.max_new_tokens:
             break
         if len(running) < COMPACT_BELOW * len(rows):
-            cache.take(running)
-            rows, chosen, mask = rows[running], chosen[running], mask[running]
-        mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
-        step = model(input_ids=chosen[:, None], cache=cache, use_cache=True, **visible(mask, padded, 1))
-        logits = step.logits[:, -1].float()
+            rows, chosen, text = rows[running], chosen[running], text[running]
+        parents, tokens, text = continued(text, chosen, logits.shape[-1])
+        if not torch.equal(parents, torch.arange(len(mask), device=device)):
+            cache.take(parents)
+            mask = mask[parents]
+        mask = torch.cat([mask, mask.new_ones(len(tokens), 1)], dim=1)
+        output = model(input_ids=tokens[:, None], cache=cache, use_cache=True, **visible(mask, padded, 1))
     drawn = record.drawn()
     return [drawn[i * n : (i + 1) * n] for i in range(len(prompts))]

@@ -37,18 +37,27 @@ class Sequences:
         return token_weights(mask, aggregation, self.longest)
 
     def parts(self, size: int) -> Iterator["Sequences"]:
-        """Micro-batches of at most ``size`` sequences; those without an advantage last, so that they can be left out together."""
-        order = sorted(range(len(self.rows)), key=lambda row: not bool(self.advantages[row]))
-        active = int((self.advantages != 0).sum())
-        for start, end in ((0, active), (active, len(order))):
-            for first in range(start, end, size):
-                chosen = order[first : min(first + size, end)]
-                yield Sequences(
-                    tuple(self.prompts[row] for row in chosen),
-                    tuple(self.responses[row] for row in chosen),
-                    self.advantages[chosen],
-                    tuple(self.rows[row] for row in chosen),
-                )
+        """Micro-batches of at most ``size`` distinct sequences; those without an advantage last, so that they can be left out together."""
+        for wanted in (True, False):
+            chosen: list[int] = []
+            seen: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
+            for row in [row for row in range(len(self.rows)) if bool(self.advantages[row]) == wanted]:
+                sequence = (self.prompts[row], self.responses[row])
+                if len(seen) == size and sequence not in seen:
+                    yield self._taken(chosen)
+                    chosen, seen = [], set()
+                chosen.append(row)
+                seen.add(sequence)
+            if chosen:
+                yield self._taken(chosen)
+
+    def _taken(self, chosen: list[int]) -> "Sequences":
+        return Sequences(
+            tuple(self.prompts[row] for row in chosen),
+            tuple(self.responses[row] for row in chosen),
+            self.advantages[chosen],
+            tuple(self.rows[row] for row in chosen),
+        )
 
 
 def sequences_of(groups: Sequence[TrainingGroup], prompter: Prompter) -> Sequences:
@@ -77,25 +86,35 @@ def right_padded(responses: Sequence[Sequence[int]], device: torch.device) -> Te
 def response_logprobs(model: Any, batch: Sequences, temperature: float) -> Tensor:
     """(B, longest) log-probs in nats of the response tokens under softmax(logits / temperature); padding positions hold junk.
 
-    Every distinct prompt runs through the model once. Its keys and values are repeated for its responses, and the gradients of all of
-    them add up there, so the gradient is that of B whole sequences. Prompts are padded on the left, and responses on the right, where
-    a causal model does not look.
+    Equal sequences run through the model once: in the small worlds of the lab most roll-outs of a question are.
+    """
+    pairs = list(zip(batch.prompts, batch.responses, strict=True))
+    distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+    logprobs = _logprobs(model, [prompt for prompt, _ in distinct], [response for _, response in distinct], temperature)
+    return logprobs if len(distinct) == len(pairs) else logprobs[[distinct[pair] for pair in pairs]]
+
+
+def _logprobs(model: Any, prompts: Sequence[tuple[int, ...]], responses: Sequence[tuple[int, ...]], temperature: float) -> Tensor:
+    """See ``response_logprobs``. Every distinct prompt runs through the model once, too.
+
+    Its keys and values are repeated for its responses, and the gradients of all of them add up there, so the gradient is that of whole
+    sequences. Prompts are padded on the left, and responses on the right, where a causal model does not look.
     """
     device = model.device
-    distinct = {prompt: place for place, prompt in enumerate(dict.fromkeys(batch.prompts))}
-    owner = torch.tensor([distinct[prompt] for prompt in batch.prompts], device=device)
+    distinct = {prompt: place for place, prompt in enumerate(dict.fromkeys(prompts))}
+    owner = torch.tensor([distinct[prompt] for prompt in prompts], device=device)
     ids, mask = left_padded(list(distinct), device)
     padded = not bool(mask.all())
     cache: Any = DynamicCache()
     first = model(input_ids=ids, cache=cache, use_cache=True, logits_to_keep=1, **visible(mask, padded, ids.shape[1])).logits
-    responses = right_padded(batch.responses, device)
-    opening = (first[:, -1].float() / temperature).log_softmax(dim=-1)[owner, responses[:, 0]][:, None]
-    new = responses.shape[1] - 1
+    tokens = right_padded(responses, device)
+    opening = (first[:, -1].float() / temperature).log_softmax(dim=-1)[owner, tokens[:, 0]][:, None]
+    new = tokens.shape[1] - 1
     if not new:
         return opening
     cache.reorder_cache(owner)
     known = torch.cat([mask[owner], mask.new_ones(len(owner), new)], dim=1)
-    rest = model(input_ids=responses[:, :-1], cache=cache, use_cache=True, **visible(known, padded, new)).logits
-    scaled = rest.float() / temperature
-    following = -functional.cross_entropy(scaled.flatten(0, 1), responses[:, 1:].flatten(), reduction="none")
+    rest = model(input_ids=tokens[:, :-1], cache=cache, use_cache=True, **visible(known, padded, new)).logits
+    scaled = rest.float().div_(temperature)  # in place: logits are the largest tensor of all
+    following = -functional.cross_entropy(scaled.flatten(0, 1), tokens[:, 1:].flatten(), reduction="none")
     return torch.cat([opening, following.view(len(owner), new)], dim=1)
