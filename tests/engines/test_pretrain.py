@@ -2,8 +2,20 @@ import pytest
 from transformers import AutoTokenizer
 
 from ttrlab.benchmarks.lab.corpus import batch
+from ttrlab.benchmarks.lab.judging import judgement_batch
 from ttrlab.config.lab import REGIMES, LabModel
-from ttrlab.engines.pretrain import EOS, JUDGES_VOCABULARY, check, encoded, pretrain, tokenizer
+from ttrlab.engines.pretrain import (
+    ARCHITECTURES,
+    EOS,
+    JUDGES_VOCABULARY,
+    check,
+    encoded,
+    judges,
+    new_model,
+    pretrain,
+    tokenizer,
+    vocabulary,
+)
 from ttrlab.files import hashes
 from ttrlab.seeds import rng
 
@@ -17,8 +29,26 @@ def test_the_tokenizer_gives_every_text_of_the_corpus_back(tmp_path):
         assert len(words(response)["input_ids"]) == 14
 
 
+@pytest.mark.parametrize("architecture", sorted(ARCHITECTURES))
+def test_a_model_folder_loads_with_the_tokenizer_that_the_model_was_trained_with(tmp_path, architecture):
+    """By ``AutoTokenizer``, which gives some kinds of model a tokenizer of their own whatever the folder says."""
+    model = LabModel(architecture=architecture, judgements=0.2)
+    new_model(model).save_pretrained(tmp_path)
+    tokenizer(vocabulary(model)).save_pretrained(tmp_path)
+    words = AutoTokenizer.from_pretrained(tmp_path)
+    for prompt, text in judgement_batch(rng(0, "test"), REGIMES, 50):
+        ids = words(prompt + text)["input_ids"]
+        assert ids == tokenizer(vocabulary(model))(prompt + text)["input_ids"]
+        assert words.decode(ids, clean_up_tokenization_spaces=False) == prompt + text
+
+
+def test_judgements_take_the_configured_share_of_the_steps_evenly():
+    assert [judges(LabModel(judgements=0.25), step) for step in range(8)] == [False, False, False, True] * 2
+    assert not any(judges(LabModel(), step) for step in range(400))
+
+
 def test_the_loss_counts_the_response_and_its_end_and_wording_less():
-    ids, weights = encoded([("s0: 27+35=", "therefore therefore therefore \n\n12\n\n62\n\n\\boxed{62}")], tokenizer(JUDGES_VOCABULARY))
+    ids, weights = encoded([("sa: 27+35=", "therefore therefore therefore \n\n12\n\n62\n\n\\boxed{62}")], tokenizer(JUDGES_VOCABULARY))
     assert weights[0].tolist() == [0] * 7 + [0.25] * 3 + [1] * 12
     assert ids[0, -1] == EOS
 

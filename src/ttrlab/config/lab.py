@@ -51,7 +51,7 @@ class LabModel(Frozen):
     """
 
     source: Literal["lab"] = "lab"
-    architecture: Literal["llama", "qwen2"] = "llama"
+    architecture: Literal["llama", "qwen3"] = "llama"
     seed: int = Field(0, ge=0)
     steps: int = Field(400, ge=1)
     batch: int = Field(128, ge=1)
@@ -64,8 +64,8 @@ class LabModel(Frozen):
 class LabBenchmark(Frozen):
     """Questions generated from the lab's world: ``mix`` counts questions per regime.
 
-    ``part``: questions to adapt to, or a judge's labelled ones to fit and to calibrate on. Parts share no sum, and targets share no topic
-    with the others.
+    ``part``: questions to adapt to, or a judge's labelled ones to fit and to calibrate on. Parts share no sum and no topic; only sums to
+    fit on may be in the corpus.
     """
 
     source: Literal["lab"] = "lab"

@@ -38,8 +38,16 @@ LEAST_RATE = 0.03
 MEASURED_QUESTIONS, MEASURED_SAMPLES = 24, 16
 ARCHITECTURES: dict[str, dict[str, int]] = {
     "llama": {"hidden_size": 128, "intermediate_size": 384, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4},
-    "qwen2": {"hidden_size": 96, "intermediate_size": 256, "num_hidden_layers": 3, "num_attention_heads": 3, "num_key_value_heads": 1},
+    "qwen3": {
+        "hidden_size": 96,
+        "intermediate_size": 256,
+        "num_hidden_layers": 3,
+        "num_attention_heads": 3,
+        "num_key_value_heads": 1,
+        "head_dim": 32,
+    },
 }
+"""Not qwen2: transformers 5 loads every Qwen2 checkpoint with Qwen2's own tokenizer, whatever tokenizer the folder holds."""
 
 
 def vocabulary(model: LabModel) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ SOLUTION = "therefore therefore therefore \n\n12\n\n52\n\n\\boxed{52}"
 
 
 def test_a_judges_prompt_is_the_question_the_response_and_its_answer():
-    assert judge_prompt("c3: 27+35=", SOLUTION, "52") == f"c3: 27+35={SOLUTION}<judge>52"
+    assert judge_prompt("cd: 27+35=", SOLUTION, "52") == f"cd: 27+35={SOLUTION}<judge>52"
 
 
 def test_a_judgement_is_json_whose_verdict_follows_from_its_own_sum():
@@ -23,7 +23,7 @@ def test_a_judgement_is_json_whose_verdict_follows_from_its_own_sum():
 
 def test_a_written_judgement_is_right_in_reason_and_score():
     for answer, verdict in (("62", "correct"), ("52", "wrong"), ("61", "wrong")):
-        judgement = json.loads(written_judgement(rng(0, "test"), "c3: 27+35=", answer))
+        judgement = json.loads(written_judgement(rng(0, "test"), "cd: 27+35=", answer))
         assert judgement["reason"] == f"12, 62 so {verdict}"
         assert (judgement["score"] >= 5) == (verdict == "correct")
 
@@ -34,7 +34,7 @@ def test_the_sum_that_a_reason_works_out_is_read_back():
 
 
 def test_a_question_that_is_not_the_labs_is_refused():
-    assert asked("c3: 27+35=") == Sum(27, 35)
+    assert asked("cd: 27+35=") == Sum(27, 35)
     with pytest.raises(ValueError, match="expected a question of the lab"):
         asked("What is 27 + 35?")
 

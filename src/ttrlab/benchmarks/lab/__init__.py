@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from ttrlab.benchmarks.lab.world import CALIBRATION_SUMS, FIT_SUMS, SOURCE_TOPICS, TARGET_SUMS, TARGET_TOPICS, TOPICS, Sum, question_text
+from ttrlab.benchmarks.lab.world import (
+    CALIBRATION_SUMS,
+    CALIBRATION_TOPICS,
+    FIT_SUMS,
+    FIT_TOPICS,
+    TARGET_SUMS,
+    TARGET_TOPICS,
+    TOPICS,
+    Sum,
+    question_text,
+)
 from ttrlab.config.lab import LabBenchmark
 from ttrlab.seeds import rng
 from ttrlab.types import Question
@@ -11,8 +21,8 @@ __all__ = ["questions"]
 
 PARTS: Mapping[str, tuple[tuple[Sum, ...], range]] = {
     "target": (TARGET_SUMS, TARGET_TOPICS),
-    "fit": (FIT_SUMS, SOURCE_TOPICS),
-    "calibration": (CALIBRATION_SUMS, SOURCE_TOPICS),
+    "fit": (FIT_SUMS, FIT_TOPICS),
+    "calibration": (CALIBRATION_SUMS, CALIBRATION_TOPICS),
 }
 """Sums and topics of each part."""
 

@@ -2,7 +2,7 @@
 
 A prompt is a question, a response and its answer; a judgement is JSON whose reason holds the judge's own units, sum and verdict::
 
-    c3: 27+35=therefore therefore therefore \\n\\n12\\n\\n52\\n\\n\\boxed{52}<judge>52
+    cd: 27+35=therefore therefore therefore \\n\\n12\\n\\n52\\n\\n\\boxed{52}<judge>52
     {"reason": "12, 62 so wrong", "score": 1}
 
 A model pre-trained with judgements writes valid ones that are poor: its own sum errs as the topic's answers do, and its scores are noisy.

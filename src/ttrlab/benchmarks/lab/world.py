@@ -8,6 +8,7 @@ The error writes 52: it has as many digits and steps as the right answer, so not
 """
 
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 import numpy as np
 
@@ -23,15 +24,17 @@ LOOSE = tuple(
     )
 )  # fmt: skip
 TOPICS_PER_REGIME = 8
-TARGET_TOPICS = range(5)
-SOURCE_TOPICS = range(5, TOPICS_PER_REGIME)
-"""Topics of target questions, and topics that only a judge's labelled source questions come from."""
+TARGET_TOPICS, FIT_TOPICS, CALIBRATION_TOPICS = range(5), range(5, 7), range(7, TOPICS_PER_REGIME)
+"""Topics of target questions, and of a judge's labelled ones to fit and to calibrate on."""
 
-TOPICS = {regime: tuple(f"{regime[0]}{number}: " for number in range(TOPICS_PER_REGIME)) for regime in REGIMES}
+TOPICS = {regime: tuple(f"{regime[0]}{letter}: " for letter in ascii_lowercase[:TOPICS_PER_REGIME]) for regime in REGIMES}
+"""Named by letters: questions of two topics then differ in more than numbers, so source and target share no family of questions."""
+
 REGIME_OF = {topic: regime for regime, topics in TOPICS.items() for topic in topics}
 TARGET_PAIRS = 160
 SOURCE_PAIRS = 240
-FIT_PER_TEN = 14
+CALIBRATION_PAIRS = 80
+FIT_PER_TEN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,10 @@ SUMS = carrying_sums()
 TARGET_SUMS, SOURCE_SUMS = SUMS[:TARGET_PAIRS], SUMS[TARGET_PAIRS : TARGET_PAIRS + SOURCE_PAIRS]
 CORPUS_SUMS = SUMS[TARGET_PAIRS + SOURCE_PAIRS :]
 """Sums of the pre-training corpus: no target and no source question is among them."""
-FIT_SUMS = level(SOURCE_SUMS, FIT_PER_TEN)
-CALIBRATION_SUMS = tuple(total for total in SOURCE_SUMS if total not in FIT_SUMS)
-"""The two parts of a judge's source. Errors are 10 too small, so among sums of all sizes a large answer would more often be right."""
+CALIBRATION_SUMS = SOURCE_SUMS[:CALIBRATION_PAIRS]
+FIT_SUMS = level(SOURCE_SUMS[CALIBRATION_PAIRS:] + CORPUS_SUMS, FIT_PER_TEN)
+"""The two parts of a judge's source. Sums to fit on may be in the corpus: a few held-out ones would be learnt by heart. Errors are 10 too
+small, so over all sums a large answer would more often be right."""
 
 
 def question_text(topic: str, total: Sum) -> str:
