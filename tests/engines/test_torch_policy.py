@@ -1,39 +1,14 @@
 import numpy as np
 import pytest
 import torch
+from transformers import GenerationConfig
 
-from tests.engines.tiny import KINDS, save_model
-from ttrlab.config.catalogue import PromptStyle
-from ttrlab.config.settings import Lora, Sampling, Training
-from ttrlab.engines.base import TOKEN_STATS, TrainingGroup
+from tests.engines.tiny import KINDS, PLAIN, QUESTIONS, SAMPLING, STATS, groups_of, policy, save_model
+from ttrlab.config.settings import Lora
+from ttrlab.engines.torch_model import together
 from ttrlab.engines.torch_policy import TorchPolicy
 from ttrlab.engines.torch_score import response_logprobs, sequences_of
 from ttrlab.files import hashes
-from ttrlab.types import Question
-
-PLAIN = PromptStyle(template="plain", where="none")
-SAMPLING = Sampling(max_new_tokens=12, max_prompt_tokens=32)
-QUESTIONS = [Question("a", "1+1="), Question("b", "12+30="), Question("c", "2+1=")]
-STATS = frozenset(TOKEN_STATS)
-
-
-def training(**settings):
-    return Training.model_validate({"votes": 4, "train": 4, "batch": 3, "learning_rate": 1e-3, "kl_coefficient": 0.0, **settings})
-
-
-def policy(folder, **settings):
-    return TorchPolicy(folder, None, PLAIN, "integer", training=training(**settings), updates=8)
-
-
-def groups_of(engine, seed=0, temperature=1.0):
-    sampling = SAMPLING.model_copy(update={"temperature": temperature})
-    sampled = engine.sample(QUESTIONS, 4, sampling, [seed, seed + 1, seed + 2], STATS)
-    advantages = np.array([1.5, -0.5, 0.0, -1.0])
-    return [TrainingGroup(q, rollouts, advantages) for q, rollouts in zip(QUESTIONS, sampled, strict=True)]
-
-
-def weights(engine):
-    return torch.cat([parameter.detach().flatten() for parameter in engine.model.parameters()])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -45,18 +20,6 @@ def test_sampled_logprobs_are_those_of_a_forward_pass_over_the_whole_text(tmp_pa
         whole = response_logprobs(engine.model, batch, 1.0)
     for row, rollout in enumerate(r for group in groups for r in group.rollouts):
         np.testing.assert_allclose(rollout.logprobs, whole[row, : len(rollout.token_ids)].numpy(), atol=2e-5)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_update_makes_rewarded_rollouts_likelier_and_punished_ones_less_likely(tmp_path, kind):
-    engine = policy(save_model(tmp_path, kind))
-    groups = groups_of(engine)
-    batch = sequences_of(groups, engine.prompter)
-    mask = batch.weights("seq-mean-token-sum") > 0
-    before = (response_logprobs(engine.model, batch, 1.0) * mask).sum(1).detach()
-    engine.update(groups, 1.0)
-    after = (response_logprobs(engine.model, batch, 1.0) * mask).sum(1).detach()
-    assert float(((after - before) * batch.advantages).sum()) > 0
 
 
 def test_rollouts_end_at_the_stop_token_and_nothing_follows_it(tmp_path):
@@ -103,61 +66,6 @@ def test_a_prompt_that_is_too_long_is_named(tmp_path):
         engine.sample(QUESTIONS, 1, SAMPLING.model_copy(update={"max_prompt_tokens": 5}), [1, 2, 3], STATS)
 
 
-@pytest.mark.parametrize("aggregation", ["token-mean", "seq-mean-token-mean", "seq-mean-token-sum", "seq-mean-token-sum-norm"])
-@pytest.mark.parametrize("kl", [0.0, 0.5])
-def test_micro_batches_give_the_same_gradient(tmp_path, aggregation, kl):
-    folder = save_model(tmp_path, initializer_range=0.1)  # well conditioned, so that rounding stays below what is tested
-    gradients = []
-    for micro in (1, 5, 64):
-        engine = policy(folder, micro_batch=micro, aggregation=aggregation, kl_coefficient=kl, grad_clip=1e9)
-        groups = groups_of(engine)
-        for parameter in engine.parameters:
-            parameter.data += 0.01  # away from the reference, so that the KL term has a gradient
-        engine.update(groups, 1.0)
-        gradients.append(torch.cat([parameter.grad.flatten() for parameter in engine.parameters]))
-    norm = float(gradients[0].norm())
-    assert norm > 1e-3
-    for other in gradients[1:]:
-        assert float((other - gradients[0]).norm()) / norm < 1e-6
-
-
-def test_without_advantage_and_kl_nothing_moves_but_the_schedule_does(tmp_path):
-    engine = policy(save_model(tmp_path))
-    groups = [TrainingGroup(g.question, g.rollouts, np.zeros(4)) for g in groups_of(engine)]
-    before = weights(engine)
-    numbers = engine.update(groups, 1.0)
-    assert torch.equal(before, weights(engine))
-    assert numbers["grad_norm"] == 0
-    assert engine.done == 1
-
-
-def test_with_the_kl_term_an_abstaining_question_still_pulls_towards_the_reference(tmp_path):
-    engine = policy(save_model(tmp_path), kl_coefficient=0.1)
-    groups = [TrainingGroup(g.question, g.rollouts, np.zeros(4)) for g in groups_of(engine)]
-    for parameter in engine.parameters:
-        parameter.data += 0.02
-    numbers = engine.update(groups, 1.0)
-    assert numbers["kl"] > 0
-    assert numbers["grad_norm"] > 0
-
-
-def test_one_update_a_batch_is_on_policy_and_several_are_clipped_against_the_sampling_policy(tmp_path):
-    folder = save_model(tmp_path)
-    assert policy(folder, learning_rate=0.1).update(groups_of(policy(folder)), 1.0)["clip_fraction"] == 0
-    several = policy(folder, learning_rate=0.1, epochs=4, mini_batch=1, batch=3)
-    numbers = several.update(groups_of(several), 1.0)
-    assert numbers["updates"] == 12
-    assert numbers["clip_fraction"] > 0
-
-
-def test_training_logprobs_are_those_of_the_sampling_temperature(tmp_path):
-    engine = policy(save_model(tmp_path))
-    batch = sequences_of(groups_of(engine), engine.prompter)
-    with torch.no_grad():
-        cool, plain = response_logprobs(engine.model, batch, 0.5), response_logprobs(engine.model, batch, 1.0)
-    assert not torch.allclose(cool, plain)
-
-
 @pytest.mark.parametrize("settings", [{}, {"lora": Lora(rank=4, alpha=8).model_dump()}, {"kl_coefficient": 0.01}])
 def test_a_resumed_run_ends_with_the_bytes_of_an_uninterrupted_one(tmp_path, settings):
     folder = save_model(tmp_path / "model")
@@ -195,7 +103,39 @@ def test_a_state_of_another_architecture_is_refused(tmp_path):
         policy(save_model(tmp_path / "wide", hidden_size=64, head_dim=16)).load_state(tmp_path / "state")
 
 
-def test_training_with_a_sampler_is_refused(tmp_path):
+def test_a_state_of_another_optimiser_is_refused(tmp_path):
+    folder = save_model(tmp_path / "model")
+    (tmp_path / "state").mkdir()
+    policy(folder).save_state(tmp_path / "state")
+    with pytest.raises(ValueError, match=r"other settings.*'weight_decay': 0.01.*expected.*'weight_decay': 0.5"):
+        policy(folder, weight_decay=0.5).load_state(tmp_path / "state")
+
+
+def test_a_prompt_that_leaves_no_room_in_the_model_is_named(tmp_path):
+    engine = policy(save_model(tmp_path, max_position_embeddings=17))
+    with pytest.raises(ValueError, match=r"question 'b': 6 prompt tokens and max_new_tokens 12 exceed the model's 17 positions"):
+        engine.sample(QUESTIONS, 1, SAMPLING, [1, 2, 3], STATS)
+
+
+def test_every_stop_token_of_the_generation_config_ends_a_response(tmp_path):
+    folder = save_model(tmp_path)
+    plain = policy(folder)
+    GenerationConfig(eos_token_id=[5, 6, 7, 8, 9, 10]).save_pretrained(folder)
+    several = policy(folder)
+    assert (plain.stops, several.stops) == ({1}, {1, 5, 6, 7, 8, 9, 10})
+    ends = [r.token_ids[-1] for g in several.sample(QUESTIONS, 32, SAMPLING, [1, 2, 3], STATS) for r in g if not r.truncated]
+    assert set(ends) & {5, 6, 7, 8, 9, 10}
+    assert set(ends) <= several.stops
+
+
+def test_questions_that_do_not_fit_together_are_sampled_one_after_the_other(tmp_path, monkeypatch):
     engine = policy(save_model(tmp_path))
-    with pytest.raises(RuntimeError, match="sampling only"):
-        TorchPolicy(str(tmp_path), None, PLAIN, "integer").update(groups_of(engine), 1.0)
+    whole = engine.sample(QUESTIONS, 4, SAMPLING, [1, 2, 3], STATS)
+    monkeypatch.setattr("ttrlab.engines.torch_model.CPU_BYTES", 1)
+    assert together(engine.model, 4, 20) == 1
+    parts = engine.sample(QUESTIONS, 4, SAMPLING, [1, 2, 3], STATS)
+    assert [r.token_ids for g in whole for r in g] == [r.token_ids for g in parts for r in g]
+
+
+def test_no_questions_give_no_rollouts(tmp_path):
+    assert policy(save_model(tmp_path)).sample([], 4, SAMPLING, [], STATS) == []

@@ -45,8 +45,8 @@ class Trainer(Protocol):
     """Updates a policy by GRPO and keeps its state."""
 
     def update(self, groups: Sequence[TrainingGroup], temperature: float) -> Mapping[str, float]:
-        """One step over a batch (all its mini-batches and epochs). Returns floats for the step record, ``grad_norm``, ``kl``,
-        ``policy_loss``, ``learning_rate``, ``clip_fraction``, ``updates`` among them."""
+        """One step over a batch (all its mini-batches and epochs). Returns floats for the step record, ``grad_norm``, ``policy_loss``,
+        ``learning_rate``, ``clip_fraction``, ``updates`` among them, and ``kl`` where there is a KL term."""
 
     def save_checkpoint(self, folder: Path) -> None:
         """Write the policy in Hugging Face form (adapters merged) into the empty or absent ``folder``."""

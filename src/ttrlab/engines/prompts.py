@@ -37,6 +37,10 @@ class Prompter:
         """Tokens of a user turn once it is a prompt."""
         return len(self.tokens(Question("count", text), sys.maxsize))
 
+    def target(self, text: str) -> tuple[int, ...]:
+        """A written response as token ids, as if the model had said it: no start token, the end-of-sequence token last."""
+        return (*self.tokenizer(text, add_special_tokens=False)["input_ids"], self.tokenizer.eos_token_id)
+
     def text(self, ids: Sequence[int]) -> str:
         """The text of response tokens, special tokens left out."""
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))

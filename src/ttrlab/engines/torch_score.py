@@ -14,6 +14,7 @@ from ttrlab.engines.base import TrainingGroup
 from ttrlab.engines.loss import token_weights
 from ttrlab.engines.prompts import Prompter
 from ttrlab.engines.torch_sample import left_padded, visible
+from ttrlab.types import Question
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,15 @@ def sequences_of(groups: Sequence[TrainingGroup], prompter: Prompter) -> Sequenc
             responses.append(rollout.token_ids)
             advantages.append(advantage)
     return Sequences(tuple(prompts), tuple(responses), torch.tensor(advantages, dtype=torch.float32), tuple(range(len(prompts))))
+
+
+def targets_of(questions: Sequence[Question], targets: Sequence[str], prompter: Prompter) -> Sequences:
+    """Written responses to learn by heart, the end of sequence appended; each has the advantage 1."""
+    prompts = tuple(tuple(prompter.tokens(question, sys.maxsize)) for question in questions)
+    responses = tuple(prompter.target(target) for target in targets)
+    if len(prompts) != len(responses):
+        raise ValueError(f"{len(prompts)} questions, but {len(responses)} targets")
+    return Sequences(prompts, responses, torch.ones(len(prompts)), tuple(range(len(prompts))))
 
 
 def right_padded(responses: Sequence[Sequence[int]], device: torch.device) -> Tensor:

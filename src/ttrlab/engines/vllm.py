@@ -1,6 +1,6 @@
 """Sampling with vLLM's offline engine: evaluation, source data and judging of models that one forward loop is too slow for.
 
-Run against vLLM itself only where the project's documents say so; the reduction of its log-probs is tested everywhere.
+Never run here against vLLM itself or on a GPU: the tests have a stand-in with its interface, and check the reduction of its log-probs.
 """
 
 import math
@@ -40,7 +40,12 @@ class VllmSampler:
         from vllm import LLM
 
         self.engine = LLM(
-            model=model, revision=revision, max_logprobs=TOP_K, tensor_parallel_size=tensor_parallel, enable_prefix_caching=True
+            model=model,
+            revision=revision,
+            max_logprobs=TOP_K,
+            logprobs_mode="raw_logprobs",  # at temperature 1, before top-k and top-p
+            tensor_parallel_size=tensor_parallel,
+            enable_prefix_caching=True,
         )
         self.prompter = Prompter(self.engine.get_tokenizer(), prompt, kind)
 
