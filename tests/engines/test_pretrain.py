@@ -3,6 +3,7 @@ from transformers import AutoTokenizer
 
 from ttrlab.benchmarks.lab.corpus import batch
 from ttrlab.benchmarks.lab.judging import judgement_batch
+from ttrlab.config.catalogue import PromptStyle
 from ttrlab.config.lab import REGIMES, LabModel
 from ttrlab.engines.pretrain import (
     ARCHITECTURES,
@@ -14,8 +15,10 @@ from ttrlab.engines.pretrain import (
     new_model,
     pretrain,
     tokenizer,
+    valid_judgements,
     vocabulary,
 )
+from ttrlab.engines.torch_policy import TorchPolicy
 from ttrlab.files import hashes
 from ttrlab.seeds import rng
 
@@ -72,3 +75,12 @@ def test_a_confidence_gap_that_points_the_wrong_way_is_refused():
         check(model, measured)
     measured["reversed"]["confidence_gap"] = -0.3
     check(model, measured)
+
+
+def test_a_model_that_was_to_write_judgements_and_does_not_is_refused(tmp_path):
+    model = LabModel(judgements=0.2)
+    new_model(model).save_pretrained(tmp_path)
+    tokenizer(vocabulary(model)).save_pretrained(tmp_path)
+    policy = TorchPolicy(str(tmp_path), None, PromptStyle(template="plain", where="none"), "integer")
+    with pytest.raises(ValueError, match=r"measured share of valid judgements 0\.00, expected at least 0\.9"):
+        valid_judgements(model, policy)

@@ -17,13 +17,14 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFa
 
 from ttrlab.benchmarks.lab import questions
 from ttrlab.benchmarks.lab.corpus import batch
-from ttrlab.benchmarks.lab.judging import JUDGE_TOKENS, judgement_batch
+from ttrlab.benchmarks.lab.judging import JUDGE_TOKENS, JUDGEMENT, judgement_batch
 from ttrlab.benchmarks.lab.world import LOOSE, TIGHT, TOPICS
 from ttrlab.config.catalogue import PromptStyle
 from ttrlab.config.lab import LabBenchmark, LabModel
 from ttrlab.config.settings import Sampling
 from ttrlab.engines.torch_policy import TorchPolicy
 from ttrlab.seeds import rng, stream
+from ttrlab.types import Question
 
 BOX, BREAK = "\\boxed{", "\n\n"
 SPECIAL = ("<pad>", "<s>", "</s>")
@@ -35,7 +36,9 @@ WORD_LOSS = 0.25
 """Weight of the loss on wording tokens, which are noise by design."""
 WARMUP = 30
 LEAST_RATE = 0.03
-MEASURED_QUESTIONS, MEASURED_SAMPLES = 24, 16
+MEASURED_QUESTIONS, MEASURED_SAMPLES, MEASURED_JUDGEMENTS = 24, 16, 200
+VALID = 0.9
+"""The least share of valid judgements that a judge is kept with."""
 ARCHITECTURES: dict[str, dict[str, int]] = {
     "llama": {"hidden_size": 128, "intermediate_size": 384, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4},
     "qwen3": {
@@ -133,14 +136,27 @@ def pretrain(model: LabModel, folder: Path) -> dict[str, Any]:
         optimiser.step()
     network.save_pretrained(folder)
     words.save_pretrained(folder)
-    measured = measure(model, folder)
-    check(model, measured)
-    return {"loss": float(loss.detach()), "regimes": measured}
-
-
-def measure(model: LabModel, folder: Path) -> dict[str, dict[str, float]]:
-    """Regime -> shares of right answers and of the planted error, and the confidence gap between them in nats, from roll-outs."""
     policy = TorchPolicy(str(folder), None, PromptStyle(template="plain", where="none"), "integer")
+    measured = measure(model, policy)
+    check(model, measured)
+    report = {"loss": float(loss.detach()), "regimes": measured}
+    return {**report, "valid_judgements": valid_judgements(model, policy)} if model.judgements else report
+
+
+def valid_judgements(model: LabModel, policy: TorchPolicy) -> float:
+    """The share of sampled judgements that are JSON with a reason and a score; ValueError when it is below ``VALID``."""
+    prompts = [prompt for prompt, _ in judgement_batch(rng(model.seed, "lab", "judged"), model.regimes, MEASURED_JUDGEMENTS)]
+    asked = [Question(f"judged/{number}", prompt) for number, prompt in enumerate(prompts)]
+    seeds = [stream(model.seed, "lab", "judged", number) for number in range(len(asked))]
+    sampled = policy.sample(asked, 1, Sampling(max_new_tokens=16, max_prompt_tokens=40), seeds, frozenset())
+    share = float(np.mean([JUDGEMENT.fullmatch(rollout.text) is not None for (rollout,) in sampled]))
+    if share < VALID:
+        raise ValueError(f"measured share of valid judgements {share:.2f}, expected at least {VALID}; pre-train longer")
+    return share
+
+
+def measure(model: LabModel, policy: TorchPolicy) -> dict[str, dict[str, float]]:
+    """Regime -> shares of right answers and of the planted error, and the confidence gap between them in nats, from roll-outs."""
     found: dict[str, dict[str, float]] = {}
     for regime in model.regimes:
         asked = questions(LabBenchmark(mix={regime: MEASURED_QUESTIONS}, seed=1))

@@ -1,10 +1,9 @@
 import json
-import re
 
 import numpy as np
 import pytest
 
-from ttrlab.benchmarks.lab.judging import asked, derived, judge_prompt, judge_text, judgement_batch, written_judgement
+from ttrlab.benchmarks.lab.judging import JUDGEMENT, asked, derived, judge_prompt, judge_text, judgement_batch, written_judgement
 from ttrlab.benchmarks.lab.world import CORPUS_SUMS, Sum
 from ttrlab.config.lab import REGIMES
 from ttrlab.seeds import rng
@@ -47,6 +46,6 @@ def test_judgements_of_the_corpus_are_valid_and_poor():
         judgement = json.loads(text)
         right = str(asked(question).right) == given
         hits[right].append((judgement["score"] >= 5) == right)
-        assert re.fullmatch(r"\d\d, \d\d so (correct|wrong)", judgement["reason"])
+        assert JUDGEMENT.fullmatch(text)
         assert asked(question) in CORPUS_SUMS
     assert 0.5 < np.mean([np.mean(side) for side in hits.values()]) < 0.65

@@ -25,6 +25,9 @@ NOISY_ACCEPTING, NOISY_REFUSING = (6, 7, 8, 9, 10, 3, 4, 5), (0, 1, 2, 3, 4, 5, 
 """Scores that an untrained judge draws from when its own sum agrees with the answer, and when it does not."""
 SURE_ACCEPTING, SURE_REFUSING = (8, 9, 10), (0, 1, 2)
 
+JUDGEMENT = re.compile(r'\{"reason": "\d+, \d+ so (?:correct|wrong)", "score": (?:10|\d)\}')
+"""A whole judgement of the form that the corpus teaches."""
+
 _OPERANDS = re.compile(r"(\d+)\+(\d+)=$")
 _BOXED = re.compile(r"\\boxed\{(\d+)\}$")
 _DERIVED = re.compile(r"^\d+, (\d+) so (?:correct|wrong)$")
