@@ -49,6 +49,7 @@ def test_a_filter_compares_numbers_and_texts_alike(tmp_path):
     [
         ({"answer": None}, r"line 2, column 'answer': missing"),
         ({"answer": "  "}, r"line 2, column 'answer': empty"),
+        ({"problem": "half \ud83d"}, r"line 2, column 'problem': half of a surrogate pair"),
         ({"answer": True}, r"line 2, column 'answer': expected a text or a number, got bool"),
         ({"answer": float("nan")}, r"line 2, column 'answer': missing"),
         ({"answer": ["1"]}, r"line 2, column 'answer': expected a text or a number, got list"),

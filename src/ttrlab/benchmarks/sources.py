@@ -63,15 +63,20 @@ def _jsonl(path: Path) -> list[Row]:
             value = json.loads(line)
         except json.JSONDecodeError as error:
             raise ValueError(f"{place}: not JSON ({error.msg} at column {error.colno})") from None
+        except (RecursionError, ValueError) as error:
+            raise ValueError(f"{place}: not readable as JSON ({error})") from None
         rows.append(Row(place, len(rows), _mapping(value, place)))
     return rows
 
 
 def _json(path: Path) -> list[Row]:
+    text = _text(path)
     try:
-        values = json.loads(_text(path))
+        values = json.loads(text)
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}, line {error.lineno}: not JSON ({error.msg} at column {error.colno})") from None
+    except (RecursionError, ValueError) as error:
+        raise ValueError(f"{path}: not readable as JSON ({error})") from None
     if not isinstance(values, list):
         raise ValueError(f"{path}: expected a JSON list of objects, got {type(values).__name__}")
     places = [f"{path}, row {n + 1}" for n in range(len(values))]

@@ -95,6 +95,8 @@ def _text(row: Row, column: str) -> str:
     text = str(value).strip()
     if not text:
         raise ValueError(f"{row.place}, column {column!r}: empty")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError(f"{row.place}, column {column!r}: half of a surrogate pair, which is no character")
     return text
 
 
