@@ -61,6 +61,9 @@ def test_settings_merge_from_study_to_benchmark_to_model_to_method_to_matching_s
     [
         ({"trianing": {}}, r"trianing"),
         ({"training": {"vots": 3}}, r"training\.vots"),
+        ({"training": {"kl_coefficient": float("inf")}}, r"kl_coefficient: Input should be a finite number"),
+        ({"training": {"betas": [0.9, float("nan")]}}, r"betas\.1: Input should be a finite number"),
+        ({"sampling": {"temperature": float("inf")}}, r"temperature: Input should be a finite number"),
         ({"models": ["tiny", "huge"]}, r"unknown name 'huge'; the catalogue has cool, tiny"),
         ({"methods": ["base", "magic"]}, r"methods: unknown name 'magic'"),
         ({"settings": [{"when": {"method": "magic"}}]}, r"methods: unknown name 'magic'"),
@@ -86,6 +89,7 @@ def test_a_study_that_cannot_run_is_refused_with_the_key(plan_of, change, culpri
         ({"reward": {"rule": "majority"}, "gold": True}, "no rule of this method reads it"),
         ({"reward": {"rule": "majority", "kapa": 1}}, r"reward\.majority\.kapa"),
         ({"reward": {"rule": "majorty"}}, "majorty"),
+        ({"reward": {"rule": "core", "kappa": float("inf")}}, r"kappa: Input should be a finite number"),
         ({"reward": {"rule": "majority"}, "judge": {"model": "tiny"}}, "judge: given, but no rule of this method asks one"),
     ],
 )

@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 
 class Frozen(BaseModel):
-    """Base of all configuration: immutable, unknown keys refused."""
+    """Base of all configuration: immutable; unknown keys and numbers that JSON cannot hold (inf, nan) refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Sampling(Frozen):

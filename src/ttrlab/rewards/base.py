@@ -16,7 +16,7 @@ RELATIVE_TIE = 1e-9
 class Rule(BaseModel, ABC):
     """Maps a group of roll-outs to rewards. It sees integers and numbers, no tokenizer, no model and no gold answer."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     rule: str
     scope: ClassVar[Literal["question", "batch"]] = "question"
