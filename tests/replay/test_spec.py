@@ -38,6 +38,9 @@ def test_where_the_study_s_cells_disagree_the_option_is_asked_for():
         replay_spec(study, rules, benchmark="x")
     assert replay_spec(study, rules, benchmark="math500").kind == "math"
     assert replay_spec(study, rules, kind="math", batch=8, train=4).cut is True
+    for zero in ({"batch": 0, "train": 4}, {"batch": 8, "train": 0}):
+        with pytest.raises(ValueError, match="greater than or equal to 1"):
+            replay_spec(study, rules, kind="math", **zero)
 
 
 def test_a_method_may_stand_in_the_catalogue_alone_and_any_other_is_refused():

@@ -70,9 +70,11 @@ def replay_spec(
     return ReplaySpec(
         study=plan.study.study,
         kind=kind or _only({plan.benchmark(cell).kind for cell in cells}, "kinds of answers", "--kind"),
-        batch=batch or _only({plan.training(cell).batch for cell in cells}, "batch sizes", "--batch"),
+        batch=batch if batch is not None else _only({plan.training(cell).batch for cell in cells}, "batch sizes", "--batch"),
         cut=batch is not None,
-        methods={name: ReplayMethod(rule=rule, train=train or _train(plan, cells, name)) for name, rule in rules.items()},
+        methods={
+            name: ReplayMethod(rule=rule, train=train if train is not None else _train(plan, cells, name)) for name, rule in rules.items()
+        },
     )
 
 
