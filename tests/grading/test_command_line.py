@@ -25,3 +25,10 @@ def test_a_row_without_a_response_is_named(tmp_path: Path) -> None:
     file.write_text('{"other": 1}\n', encoding="utf-8")
     with pytest.raises(ValueError, match="row 1 has no response"):
         extract_command(file)
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path):
+    path = tmp_path / "responses.txt"
+    path.write_bytes(b"\\boxed{1} caf\xe9")
+    with pytest.raises(ValueError, match=r"responses\.txt: not UTF-8"):
+        extract_command(path)

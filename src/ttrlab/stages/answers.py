@@ -17,7 +17,7 @@ def equal_command(a: str, b: str) -> str:
 def extract_command(path: Path) -> str:
     """One line per response of a JSON-lines file (its ``text`` or ``response``) or of a whole text file, then the count.
 
-    ValueError names the row without a response.
+    ValueError names the file that is not UTF-8, or the row without a response.
     """
     lines = []
     found: Counter[bool] = Counter()
@@ -32,7 +32,10 @@ def extract_command(path: Path) -> str:
 
 def _responses(path: Path) -> Iterator[str]:
     if ".jsonl" not in path.suffixes:
-        yield path.read_text(encoding="utf-8")
+        try:
+            yield path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: not UTF-8 ({error})") from None
         return
     for number, row in enumerate(files.read_jsonl(path), start=1):
         text = row.get("text", row.get("response")) if isinstance(row, dict) else row
