@@ -16,7 +16,7 @@ class Spy:
 
     def __init__(self):
         self.inner = tokenizer()
-        self.inner.chat_template = TEMPLATE
+        self.inner.chat_template = self.chat_template = TEMPLATE
 
     def apply_chat_template(self, *args, **kwargs):
         return self.inner.apply_chat_template(*args, **kwargs)
@@ -59,3 +59,8 @@ def test_steps_end_at_blank_lines_on_token_boundaries():
     ids = words("one\n\ntwo")["input_ids"]
     assert prompter.steps(ids) == (4, 7)
     assert prompter.text(ids) == "one\n\ntwo"
+
+
+def test_a_tokenizer_without_a_chat_template_is_refused_with_the_key():
+    with pytest.raises(ValueError, match=r"prompt\.template is 'chat'.*template: plain"):
+        Prompter(tokenizer(), PromptStyle(), "math").tokens(Question("q", "1+1?"), 10_000)

@@ -18,9 +18,11 @@ class Prompter:
         self.text_of = lru_cache(maxsize=None)(self._text_of)
 
     def tokens(self, question: Question, longest: int) -> list[int]:
-        """Prompt token ids. ValueError names a question whose prompt exceeds ``longest`` tokens."""
+        """Prompt token ids. ValueError: no chat template; or the question whose prompt exceeds ``longest`` tokens."""
         if self.style.template == "plain":
             ids = self.tokenizer(question.prompt, add_special_tokens=True)["input_ids"]
+        elif self.tokenizer.chat_template is None:
+            raise ValueError("prompt.template is 'chat', but the model's tokenizer has no chat template; use prompt: {template: plain}")
         else:
             text = self.tokenizer.apply_chat_template(
                 self.style.messages(question.prompt, self.kind),
