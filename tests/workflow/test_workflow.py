@@ -93,6 +93,7 @@ def test_one_cell_can_be_asked_for(study):
     [
         (("cell", "--config", "model=tiny"), "a cell needs all of model, benchmark, method, seed"),
         (("cell", "--config", "model=tiny", "benchmark=sums", "method=magic", "seed=0"), "is not in study 'tiny'"),
+        (("cell", "--config", "model=tiny", "benchmark=sums", "method=majority", "seed=zero"), "seedzero is not in study 'tiny'"),
     ],
 )
 def test_a_cell_that_is_not_there_is_refused_before_anything_runs(study, arguments, message):

@@ -64,10 +64,11 @@ def requested_cell(plan: Plan, config: Mapping[str, Any]) -> Cell | None:
         return None
     if len(given) < len(CELL_KEYS):
         raise ValueError(f"a cell needs all of {', '.join(CELL_KEYS)}; given: {given}")
-    cell = Cell(str(given["model"]), str(given["benchmark"]), str(given["method"]), int(given["seed"]))
-    if cell not in plan.cells:
-        raise ValueError(f"cell {cell.path} is not in study {plan.study.study!r}")
-    return cell
+    path = "{model}/{benchmark}/{method}/seed{seed}".format_map(given)
+    for cell in plan.cells:
+        if cell.path == path:
+            return cell
+    raise ValueError(f"cell {path} is not in study {plan.study.study!r}")
 
 
 class Jobs:
