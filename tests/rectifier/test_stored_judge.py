@@ -161,3 +161,9 @@ def test_the_cache_file_holds_one_json_object_a_judgement(tmp_path):
     CachedJudge(CountingJudge(), path).judge([ONE])
     (row,) = [json.loads(line) for line in path.read_text().splitlines()]
     assert sorted(row) == ["fault", "key", "reason", "score", "tokens"]
+
+
+def test_a_rollout_is_eligible_though_its_text_was_also_stored_as_a_truncated_one():
+    signals = {"judge_score": np.array([np.nan, np.nan]), "judge_fits": np.array([1.0, 0.0])}
+    row = PoolRow("q", 1, 0, ("s", "s"), ("1", "1"), (False, True), (1, 1), signals)
+    assert StoredJudge.from_pool("judge", [row], {"q": "q"}).fits(ONE)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -202,3 +203,14 @@ def test_deployment_selection_is_made_where_every_eligible_rollout_was_judged(wo
     assert chosen.loc["majority", ["changed", "judgements"]].tolist() == [0, 0]
     assert chosen.loc["all", "judgements"] >= chosen.loc["top2", "judgements"] > 0
     assert ((chosen.right - chosen.loc["majority", "right"]) == chosen.recovered - chosen.lost).all()
+
+
+def test_a_judgement_that_was_never_made_is_an_error_and_no_abstention(world, tmp_path):
+    adaptation(world / "unasked", Truer(), HashJudge(), votes=16)
+    for path in sorted((world / "unasked" / "rollouts").iterdir()):
+        rows = list(read_pool(path))
+        for row in rows:
+            row.signals["judge_score"][:] = np.nan
+        write_pool(path, rows)
+    with pytest.raises(ValueError, match="rule 'truer': no stored judgement for answer"):
+        replay(spec({"truer": Truer()}), files(world, tmp_path, pool="unasked"))

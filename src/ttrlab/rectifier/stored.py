@@ -85,7 +85,7 @@ class StoredJudge:
             judged = None if np.isnan(score) else JudgedItem(int(score), "", 0, "stored unresolved" if score == UNRESOLVED else None)
             if judged is not None and judgements.setdefault(key, judged) != judged:
                 raise ValueError(f"question {row.question_id!r}, step {row.step}: the same roll-out has two different stored judgements")
-            eligible[key] = fits
+            eligible[key] = fits or eligible.get(key, False)  # of two equal texts one may be truncated, which alone makes it ineligible
         return cls(identity, judgements, eligible)
 
 

@@ -51,7 +51,10 @@ class Replayer:
         if rule.needs_gold:
             seen = [group_from_pool(row, group.question, rule.needs, self._grade) for row, group in zip(rows, groups, strict=True)]
         judge = StoredJudge.from_pool("stored", rows, self._asked(rows)) if rule.needs_judge else None
-        decided, decisions = decide(rule, seen, judge)
+        try:
+            decided, decisions = decide(rule, seen, judge)
+        except KeyError as error:
+            raise ValueError(f"rule {rule.rule!r}: {error.args[0]}") from error
         return [decision_row(group, made, row.step) for group, made, row in zip(decided, decisions, rows, strict=True)]
 
     def _grade(self, question_id: str, answers: Sequence[str | None]) -> Verdicts:
