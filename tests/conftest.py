@@ -1,8 +1,13 @@
 """Fixtures that several test folders share."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# One thread a process, set before torch is loaded: with several, sums depend on how the work was split, and bytes with them.
+for _library in ("OMP", "MKL", "OPENBLAS"):
+    os.environ[f"{_library}_NUM_THREADS"] = "1"
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ttrlab.stages.command import run
+from ttrlab.stages.command import positive, run
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -36,11 +36,11 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--methods", help="these methods of the study or of the catalogue, separated by commas")
     parser.add_argument("--benchmark", help="take kind of answer, trained roll-outs and batch from this benchmark's cells")
     parser.add_argument("--kind", choices=("math", "choice", "integer"), help="how answers are read from texts")
-    parser.add_argument("--train", type=int, help="roll-outs of a group that would be trained on")
-    parser.add_argument("--batch", type=int, help="cut steps to this many groups")
+    parser.add_argument("--train", type=positive, help="roll-outs of a group that would be trained on")
+    parser.add_argument("--batch", type=positive, help="cut steps to this many groups")
     parser.add_argument("--format", choices=("pool", "jsonl", "verl", "openrlhf", "lm-eval"), help="default: by the first line's keys")
-    parser.add_argument("--catalogue", type=Path, default=Path("config"))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--catalogue", type=Path, help="default: the study's own `catalogue` key, else config")
+    parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1, help="processes")
 
 
 def dispatch(arguments: argparse.Namespace) -> str:

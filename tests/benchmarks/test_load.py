@@ -54,6 +54,7 @@ def test_a_filter_compares_numbers_and_texts_alike(tmp_path):
         ({"answer": float("nan")}, r"line 2, column 'answer': missing"),
         ({"answer": ["1"]}, r"line 2, column 'answer': expected a text or a number, got list"),
         ({"problem": ""}, r"line 2, column 'problem': empty"),
+        ({"unique_id": "a\nb"}, r"line 2, column 'unique_id': an id of printable characters on one line"),
         ({"unique_id": "test/algebra/0.json"}, r"line 2: the id 'test/algebra/0\.json' stands already in .*line 1"),
         ({"problem": " how many  APPLES are in 2 baskets?"}, r"line 2: the question 'test/algebra/1\.json' has the same text as .*line 1"),
     ],
@@ -142,6 +143,19 @@ def test_a_choice_without_option_columns_needs_a_letter(tmp_path):
     path = write_jsonl(tmp_path / "toy.jsonl", [{"problem": "a?", "answer": "B"}, {"problem": "b?", "answer": "both"}])
     with pytest.raises(ValueError, match=r"line 2, column 'answer': expected one capital letter"):
         load_benchmark("toy", entry(path, 2, columns=Columns(), kind="choice"))
+
+
+@pytest.mark.parametrize("answer", ["abc", "5.5", "1/2", "12,34"])
+def test_an_integer_benchmark_refuses_gold_that_is_none(tmp_path, answer):
+    path = write_jsonl(tmp_path / "toy.jsonl", [math_rows(1)[0] | {"answer": answer}])
+    with pytest.raises(ValueError, match=r"toy\.jsonl, line 1, column 'answer': kind is integer, but the answer is none"):
+        load_benchmark("toy", entry(path, 1, kind="integer"))
+
+
+@pytest.mark.parametrize("answer", ["033", "-7", "142.0", "1,024", 12])
+def test_an_integer_benchmark_takes_gold_as_benchmark_files_write_it(tmp_path, answer):
+    path = write_jsonl(tmp_path / "toy.jsonl", [math_rows(1)[0] | {"answer": answer}])
+    assert list(load_benchmark("toy", entry(path, 1, kind="integer")).gold.values()) == [str(answer)]
 
 
 def test_a_hub_entry_is_asked_for_by_id_config_split_and_revision(monkeypatch):

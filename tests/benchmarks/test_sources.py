@@ -49,6 +49,8 @@ def test_a_byte_order_mark_is_not_part_of_the_first_column(tmp_path):
         ("t.json", b"[" * 100_000, r"t\.json: not readable as JSON"),
         ("t.jsonl", b'{"a": 1}\n' + b"[" * 100_000, r"t\.jsonl, line 2: not readable as JSON"),
         ("t.jsonl", b'{"a": ' + b"9" * 5000 + b"}", r"t\.jsonl, line 1: not readable as JSON"),
+        ("t.jsonl", b'{"a": 1, "a": 2}', r"t\.jsonl, line 1: not readable as JSON \(an object has the key 'a' twice\)"),
+        ("t.json", b'[{"a": 1, "a": 2}]', r"t\.json: not readable as JSON \(an object has the key 'a' twice\)"),
         ("t.csv", b"a,b\n1,2\n1\n", r"t\.csv, row 2: 1 fields, but the header has 2 columns"),
         ("t.csv", b"a,a\n1,2\n", r"t\.csv: the header names a column twice"),
         ("t.csv", b'a,b\n"1,2\n', r"t\.csv, line 2: not CSV"),

@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.replay.adapted import GOLD, QUESTIONS, adaptation
 from ttrlab.cli import build_parser, dispatch
@@ -80,6 +81,20 @@ def test_the_command_prints_the_audit_and_leaves_a_manifest(world):
     assert manifest["stage"] == "replay"
     assert {"audit.csv", "summary.json", "decisions/core.jsonl"} <= set(manifest["outputs"])
     assert "gold.jsonl" in manifest["inputs"]
+
+
+def test_a_study_that_names_its_catalogue_is_replayed_with_it(world):
+    study = read_yaml(CONFIG / "demo.yaml") | {"catalogue": str(CONFIG)}
+    (world / "own.yaml").write_text(yaml.safe_dump(study))
+    options = ["--study", str(world / "own.yaml"), "--out", str(world / "out"), "--jobs", "1", "--methods", "majority"]
+    assert "| majority |" in dispatch(build_parser().parse_args(["replay", str(world / "adapt"), *options]))
+
+
+@pytest.mark.parametrize("option", ["--jobs", "--train", "--batch"])
+def test_counts_below_one_are_refused_by_option(option, capsys):
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["replay", "pool", "--study", "s.yaml", "--out", "o", option, "0"])
+    assert f"{option}: expected a whole number of at least 1, got 0" in capsys.readouterr().err
 
 
 def test_the_stage_replays_a_cell_as_the_workflow_calls_it(world, monkeypatch):

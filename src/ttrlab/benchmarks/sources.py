@@ -53,6 +53,14 @@ def _mapping(value: Any, place: str) -> dict[str, Any]:
     return value
 
 
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    doubled = sorted({key for key in keys if keys.count(key) > 1})
+    if doubled:
+        raise ValueError(f"an object has the key {', '.join(map(repr, doubled))} twice")
+    return dict(pairs)
+
+
 def _jsonl(path: Path) -> list[Row]:
     rows: list[Row] = []
     for number, line in enumerate(_text(path).split("\n"), start=1):
@@ -60,7 +68,7 @@ def _jsonl(path: Path) -> list[Row]:
             continue
         place = f"{path}, line {number}"
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_each_key_once)
         except json.JSONDecodeError as error:
             raise ValueError(f"{place}: not JSON ({error.msg} at column {error.colno})") from None
         except (RecursionError, ValueError) as error:
@@ -72,7 +80,7 @@ def _jsonl(path: Path) -> list[Row]:
 def _json(path: Path) -> list[Row]:
     text = _text(path)
     try:
-        values = json.loads(text)
+        values = json.loads(text, object_pairs_hook=_each_key_once)
     except json.JSONDecodeError as error:
         raise ValueError(f"{path}, line {error.lineno}: not JSON ({error.msg} at column {error.colno})") from None
     except (RecursionError, ValueError) as error:

@@ -1,5 +1,6 @@
 """From raw rows to checked items: columns by name, texts and answers present, no question twice, choices in a seeded order."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,6 +12,8 @@ from ttrlab.seeds import rng
 from ttrlab.types import Question
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+INTEGER = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)(\.0*)?")
+"""An integer as benchmark files write it: padded, with separators, or as a float ("033", "1,024", "142.0")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ def to_item(row: Row, columns: Columns, kind: AnswerKind, source: str, seed: int
     A row without an id column is called ``source``/number, so the same row has the same id in every part of a split.
     """
     question_id = f"{source}/{row.number}" if columns.id is None else _text(row, columns.id)
+    if not question_id.isprintable():
+        raise ValueError(f"{row.place}, column {columns.id!r}: an id of printable characters on one line is expected, got {question_id!r}")
     prompt, answer = _text(row, columns.question), _text(row, columns.answer)
     if columns.options:
         wrong = [_text(row, column) for column in columns.options]
@@ -43,6 +48,8 @@ def to_item(row: Row, columns: Columns, kind: AnswerKind, source: str, seed: int
         prompt, answer = with_options(prompt, answer, wrong, seed, question_id)
     elif kind == "choice" and (len(answer) != 1 or answer not in LETTERS):
         raise ValueError(f"{row.place}, column {columns.answer!r}: expected one capital letter, or the wrong options' columns as `options`")
+    elif kind == "integer" and not INTEGER.fullmatch(answer):
+        raise ValueError(f"{row.place}, column {columns.answer!r}: kind is integer, but the answer is none; say kind: math")
     tags = {tag: _tag(row, column) for tag, column in (("level", columns.level), ("subject", columns.subject)) if column is not None}
     return Item(question_id, prompt, answer, tags, row.place)
 

@@ -4,15 +4,30 @@ A study, a benchmark, a model or a method may override any field by name. ``part
 a misspelt key is refused wherever it stands.
 """
 
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
 
 class Frozen(BaseModel):
-    """Base of all configuration: immutable; unknown keys and numbers that JSON cannot hold (inf, nan) refused."""
+    """Base of all configuration: immutable; unknown keys, numbers that JSON cannot hold (inf, nan) and yes/no for a number refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_flag_for_a_number(cls, raw: Any) -> Any:
+        for key, value in raw.items() if isinstance(raw, Mapping) else ():
+            if isinstance(value, bool) and key in cls.model_fields:
+                annotation = cls.model_fields[key].annotation
+                if {int, float} & {annotation, *get_args(annotation)} and bool not in (annotation, *get_args(annotation)):
+                    raise ValueError(f"{key}: expected a number, got {str(value).lower()}")
+        return raw
+
+
+Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Sampling(Frozen):
@@ -44,7 +59,7 @@ class Training(Frozen):
     """
 
     votes: int = Field(64, ge=1)
-    train: int = Field(32, ge=1)
+    train: int = Field(32, ge=2)
     batch: int = Field(8, ge=1)
     last_batch: Literal["short", "drop", "wrap"] = "short"
     episodes: int = Field(80, ge=1)
@@ -56,7 +71,7 @@ class Training(Frozen):
     schedule: Literal["cosine", "constant"] = "cosine"
     warmup_ratio: float = Field(0.03, ge=0, lt=1)
     warmup_steps: int | None = Field(None, ge=0)
-    betas: tuple[float, float] = (0.9, 0.999)
+    betas: tuple[Beta, Beta] = (0.9, 0.999)
     weight_decay: float = Field(0.01, ge=0)
     grad_clip: float = Field(1.0, gt=0)
     clip_low: float = Field(0.2, gt=0, lt=1)
@@ -96,7 +111,7 @@ class Evaluation(Frozen):
     samples: int = Field(32, ge=1)
     temperature: float = Field(0.6, ge=0)
     top_p: float = Field(0.95, gt=0, le=1)
-    metrics: tuple[Metric, ...] = ("mean@16", "pass@32")
+    metrics: tuple[Metric, ...] = Field(("mean@16", "pass@32"), min_length=1)
     curve_every: int = Field(1, ge=0)
     curve_samples: int = Field(16, ge=1)
 
@@ -104,10 +119,13 @@ class Evaluation(Frozen):
     def _known_metrics(self) -> "Evaluation":
         for metric in self.metrics:
             name, _, k = metric.partition("@")
-            if not (metric == "greedy" or (name in {"mean", "pass", "majority"} and k.isdigit() and int(k) >= 1)):
+            if not (metric == "greedy" or (name in {"mean", "pass", "majority"} and re.fullmatch(r"[1-9]\d*", k))):
                 raise ValueError(f"metrics: {metric!r} is not mean@k, pass@k, majority@k or greedy")
             if k and int(k) > self.samples:
                 raise ValueError(f"metrics: {metric!r} needs {k} samples, but samples={self.samples}")
+        doubled = sorted({metric for metric in self.metrics if self.metrics.count(metric) > 1})
+        if doubled:
+            raise ValueError(f"metrics: {', '.join(doubled)} given twice")
         return self
 
 

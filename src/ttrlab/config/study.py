@@ -56,7 +56,7 @@ class Study(Frozen):
     benchmarks: tuple[Name, ...] = ()
     pairs: tuple[tuple[Name, Name], ...] = ()
     methods: tuple[Name, ...] = Field(min_length=1)
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1)
+    seeds: tuple[Annotated[int, Field(ge=0, lt=2**32)], ...] = Field(min_length=1)
     engine: Literal["torch", "vllm", "openrlhf"] = "torch"
     training: TrainingOverride | None = None
     sampling: SamplingOverride | None = None
@@ -143,10 +143,11 @@ class Plan(Frozen):
     def _check_cell(self, cell: Cell) -> None:
         """Refuse settings that cannot run, naming the cell."""
         try:
-            training = self.training(cell)
-            self.sampling(cell)
+            training, sampling = self.training(cell), self.sampling(cell)
         except ValidationError as error:
             raise ValueError(explain(error, f"cell {cell.path}, merged settings")) from None
+        if self.method(cell).reward is not None and sampling.temperature == 0:
+            raise ValueError(f"cell {cell.path}: sampling.temperature is 0, so all roll-outs of a question would be the same one")
         rows = self.catalogue.benchmarks[cell.benchmark].rows
         if self.method(cell).reward is not None and training.last_batch == "drop" and rows < training.batch:
             raise ValueError(f"cell {cell.path}: last_batch=drop leaves nothing of {rows} rows in batches of {training.batch}")

@@ -31,6 +31,14 @@ def parse(doc: str | None, *options: str, optional: tuple[str, ...] = ()) -> arg
     return stage_parser(doc, *options, optional=optional).parse_args()
 
 
+def positive(text: str) -> int:
+    """An option's whole number of at least 1, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {number}")
+    return number
+
+
 def read_spec(kind: type[SpecT], text: str) -> SpecT:
     """The spec behind ``--spec``; ValueError lists the faults with their keys."""
     raw = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
@@ -50,4 +58,5 @@ def run(main: Callable[[], None]) -> None:
     except (ValueError, RuntimeError, OSError) as error:
         if os.environ.get("TTRLAB_TRACEBACK") == "1":
             raise
-        sys.exit(f"{Path(sys.argv[0]).stem}: error: {error}")
+        fault = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else error
+        sys.exit(f"{Path(sys.argv[0]).stem}: error: {fault}")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ttrlab.adapt.schedule import checkpoint_steps
+from ttrlab.adapt.schedule import checkpoint_steps, total_updates
 from ttrlab.config.settings import Frozen
 from ttrlab.config.specs import AggregateSpec, PrepareSpec, PretrainSpec, adapt_spec, audit_spec, evaluate_spec, score_spec
 from ttrlab.config.study import Cell, Plan, make_plan
@@ -24,10 +24,17 @@ def load_plan(config: Mapping[str, Any], catalogue: Path) -> Plan:
 
     ``catalogue``: the project's folder, used unless the config names another.
     """
-    folder = Path(config[CATALOGUE_KEY]) if CATALOGUE_KEY in config else catalogue
-    plan = make_plan({key: value for key, value in config.items() if key not in (*CELL_KEYS, CATALOGUE_KEY)}, folder)
+    study = {key: value for key, value in config.items() if key not in CELL_KEYS}
+    plan, _ = load_study(study, None if CATALOGUE_KEY in config else catalogue)
     check_engine(plan)
+    check_schedules(plan)
     return plan
+
+
+def load_study(raw: Mapping[str, Any], catalogue: Path | None = None) -> tuple[Plan, Path]:
+    """The plan of a study's mapping, and the catalogue folder behind it: ``catalogue``, else the study's own key, else ``config``."""
+    folder = catalogue or (Path(raw[CATALOGUE_KEY]) if CATALOGUE_KEY in raw else Path("config"))
+    return make_plan({key: value for key, value in raw.items() if key != CATALOGUE_KEY}, folder), folder
 
 
 def check_engine(plan: Plan) -> None:
@@ -42,6 +49,16 @@ def check_engine(plan: Plan) -> None:
                 f"methods.{name}: rule {method.reward.rule!r} needs {', '.join(sorted(missing))}, "
                 f"which engine {plan.study.engine!r} does not give"
             )
+
+
+def check_schedules(plan: Plan) -> None:
+    """Refuse, by cell, a warm-up that is not over before the run is."""
+    for cell in plan.cells:
+        training, rows = plan.training(cell), plan.benchmark(cell).rows
+        if cell.seed != plan.study.seeds[0] or plan.method(cell).reward is None or training.warmup_steps is None:
+            continue
+        if training.warmup_steps >= (updates := total_updates(rows, training)):
+            raise ValueError(f"cell {cell.path}: warmup_steps={training.warmup_steps}, but the whole run makes {updates} updates")
 
 
 def freeze(plan: Plan, path: Path) -> None:

@@ -5,19 +5,19 @@ import os
 from pathlib import Path
 
 from ttrlab.config.catalogue import AnswerKind, load_catalogue, read_yaml
-from ttrlab.config.study import make_plan
 from ttrlab.provenance import write_manifest
 from ttrlab.replay.spec import ReplaySpec, replay_spec, study_rules
 from ttrlab.replay.survey import pool_files
 from ttrlab.replay.whole import ReplayFiles, replay
-from ttrlab.stages.command import read_spec, run, stage_parser
+from ttrlab.stages.command import positive, read_spec, run, stage_parser
+from ttrlab.stages.plan import load_study
 
 
 def replay_command(arguments: argparse.Namespace) -> str:
     """``ttrlab replay``: the audit as printed text."""
-    plan = make_plan(read_yaml(arguments.study), arguments.catalogue)
+    plan, folder = load_study(read_yaml(arguments.study), arguments.catalogue)
     names = arguments.methods.split(",") if arguments.methods else ()
-    rules = study_rules(plan, names, load_catalogue(arguments.catalogue))
+    rules = study_rules(plan, names, load_catalogue(folder))
     kind: AnswerKind | None = arguments.kind
     spec = replay_spec(plan, rules, kind, arguments.train, arguments.batch, arguments.benchmark)
     files = ReplayFiles(arguments.pool, arguments.out, arguments.gold, arguments.questions)
@@ -36,7 +36,7 @@ def _replayed(spec: ReplaySpec, files: ReplayFiles, jobs: int, format_name: str 
 def main() -> None:
     """Replay ``--pool`` into ``--out``."""
     parser = stage_parser(__doc__, "pool", "out", optional=("gold", "questions"))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     given = {name: Path(path) for name in ("gold", "questions") if (path := vars(arguments)[name])}
     files = ReplayFiles(Path(arguments.pool), Path(arguments.out), **given)

@@ -16,6 +16,8 @@ def stale_results(results: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 def stale_command(results: Path) -> str:
-    """The list as text, one line a result."""
+    """The list as text, one line a result; FileNotFoundError for a folder that is not there."""
+    if not results.is_dir():
+        raise FileNotFoundError(f"{results}: no such folder of results")
     lines = [f"{path.parent}: {len(changed)} modules changed ({', '.join(changed[:4])}...)" for path, changed in stale_results(results)]
     return "\n".join(lines) or f"{results}: every result was made by today's code"
