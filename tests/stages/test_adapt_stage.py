@@ -16,6 +16,7 @@ from ttrlab.config.catalogue import PromptStyle
 from ttrlab.config.judge import JudgeConfig, JudgeLimits
 from ttrlab.config.settings import Sampling, Training
 from ttrlab.config.specs import AdaptSpec, JudgeSpec
+from ttrlab.files import read_json, read_jsonl
 from ttrlab.rewards import Majority, Oracle, Truer
 from ttrlab.types import Question
 
@@ -84,6 +85,10 @@ def test_a_run_killed_twice_ends_with_the_bytes_of_an_undisturbed_one(world, und
         assert not (out / "manifest.json").exists()
     assert run(world, out).returncode == 0
     assert artefacts(out) == undisturbed
+    cost = read_json(out / "cost.json")
+    assert cost["attempts"] == 3
+    assert cost["phases"]["load"]["discarded_cpu"] > 0
+    assert cost["phases"]["sample"]["tokens"] == sum(record["tokens"] for record in read_jsonl(out / "steps.jsonl"))
 
 
 def test_a_damaged_state_is_passed_over_for_the_one_before(world, undisturbed):

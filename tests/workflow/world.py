@@ -76,7 +76,7 @@ def planned(folder: Path, *arguments: str) -> dict[str, int]:
 
 def artefacts(adapted: Path) -> dict[str, object]:
     """What an adaptation made, by hash: all but the clock's numbers, and the manifest without the revision of the working tree."""
-    found: dict[str, object] = {name: value for name, value in hashes(adapted).items() if not name.startswith("seconds")}
+    found: dict[str, object] = {name: value for name, value in hashes(adapted).items() if not name.startswith("cost.")}
     manifest = read_json(adapted / "manifest.json")
     found["manifest.json"] = {key: value for key, value in manifest.items() if key not in ("revision", "code")}
     return found

@@ -1,6 +1,5 @@
 """What is kept of a step: one record of numbers, one pool row and one decision a question. No gold is read here."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -83,8 +82,3 @@ def decision_row(group: RolloutGroup, decision: RewardDecision, step: int) -> di
 def _plain(values: NDArray[np.generic]) -> list[float | None]:
     """Numbers for JSON; NaN becomes null."""
     return [None if np.isnan(value) else float(value) for value in np.asarray(values, dtype=np.float64)]
-
-
-def seconds_record(step: Step) -> Mapping[str, float]:
-    """Wall-clock seconds by phase; kept apart from the step record, which must be the same in every run."""
-    return {"step": step.number, "tokens": sum(len(r.token_ids) for g in step.groups for r in g.rollouts), **step.seconds}

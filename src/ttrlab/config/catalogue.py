@@ -47,10 +47,11 @@ class PromptStyle(Frozen):
 
 
 class _Model(Frozen):
-    """What every model entry may say. ``parameters``: their number, for the cost model."""
+    """What every model entry may say. ``parameters``: their number, for the cost model. ``licence``: its identifier on the hub."""
 
     prompt: PromptStyle = PromptStyle()
     parameters: int | None = Field(None, ge=1)
+    licence: str | None = None
     sampling: SamplingOverride | None = None
     training: TrainingOverride | None = None
 
@@ -74,6 +75,7 @@ class LabPolicy(_Model, LabModel):
     """A lab model as a policy: its prompts are plain text."""
 
     prompt: PromptStyle = PromptStyle(template="plain", where="none")
+    licence: str | None = "apache-2.0"
 
 
 Model = Annotated[HubModel | PathModel | LabPolicy, Field(discriminator="source")]

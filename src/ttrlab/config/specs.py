@@ -36,7 +36,10 @@ class JudgeSpec(Frozen):
 
 
 class AdaptSpec(Frozen):
-    """Adapt one model to one benchmark by one method with one seed. Nothing in it, or reachable from it, is gold."""
+    """Adapt one model to one benchmark by one method with one seed. Nothing in it, or reachable from it, is gold.
+
+    ``licence``: of the model, for the card of the adapted one.
+    """
 
     model: str
     benchmark: str
@@ -51,6 +54,7 @@ class AdaptSpec(Frozen):
     sampling: Sampling
     training: Training
     judge: JudgeSpec | None = None
+    licence: str | None = None
 
 
 class EvaluateSpec(Frozen):
@@ -110,6 +114,7 @@ def adapt_spec(plan: Plan, cell: Cell) -> AdaptSpec:
         sampling=plan.sampling(cell),
         training=plan.training(cell),
         judge=judge_spec(plan, plan.method(cell).judge),
+        licence=model.licence,
     )
 
 

@@ -8,7 +8,7 @@ from ttrlab.config.catalogue import AnswerKind, PromptStyle
 from ttrlab.config.settings import Training
 from ttrlab.engines.base import TOKEN_STATS, Policy, Sampler
 
-__all__ = ["ENGINES", "EngineInfo", "open_policy", "open_sampler"]
+__all__ = ["ENGINES", "EngineInfo", "device_names", "open_policy", "open_sampler"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,10 @@ def open_sampler(engine: str, model: str, revision: str | None, prompt: PromptSt
     from ttrlab.engines.torch_policy import TorchPolicy
 
     return TorchPolicy(model, revision, prompt, kind)
+
+
+def device_names() -> list[str]:
+    """Names of the CUDA devices that this process sees; none on the CPU. Loads torch, so ask it after an engine is open."""
+    import torch
+
+    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]

@@ -8,8 +8,9 @@ import pandas as pd
 from ttrlab.benchmarks import read_gold
 from ttrlab.config.specs import AuditSpec
 from ttrlab.evaluate.audit import StoredDecision, audit, by_windows, decision_from_json, last_updates, per_step, whole_run
-from ttrlab.files import read_jsonl, write_text
+from ttrlab.files import digest, read_jsonl, write_text
 from ttrlab.grading import use_cache
+from ttrlab.meter import metered
 from ttrlab.pools import PoolRow, read_pool
 from ttrlab.stages.command import PROOFS, parse, read_spec, run
 from ttrlab.stages.rundir import step_number
@@ -34,10 +35,11 @@ def main() -> None:
     spec = read_spec(AuditSpec, arguments.spec)
     adapted = Path(arguments.adapted)
     gold = {question_id: entry.answer for question_id, entry in read_gold(Path(arguments.gold)).items()}
-    visits = audit(stored_rollouts(adapted), stored_decisions(adapted), gold, spec.train)
-    windows = {"step": per_step, "15 updates": by_windows, "last 4": last_updates, "whole run": whole_run}
-    table = pd.concat([summed(visits).assign(window=name) for name, summed in windows.items()], ignore_index=True)
-    write_text(Path(arguments.audit), table.assign(**spec.cell.model_dump()).to_csv(index=False))
+    with metered(adapted.parent / "audit", "audit", digest(spec.model_dump(mode="json"))) as meter, meter.phase("audit"):
+        visits = audit(stored_rollouts(adapted), stored_decisions(adapted), gold, spec.train)
+        windows = {"step": per_step, "15 updates": by_windows, "last 4": last_updates, "whole run": whole_run}
+        table = pd.concat([summed(visits).assign(window=name) for name, summed in windows.items()], ignore_index=True)
+        write_text(Path(arguments.audit), table.assign(**spec.cell.model_dump()).to_csv(index=False))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Sample evaluation roll-outs from the checkpoints of one cell. Reads no gold: grading is the score stage's."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -12,10 +12,11 @@ from ttrlab.adapt.record import pool_row
 from ttrlab.benchmarks import read_questions
 from ttrlab.config.settings import Sampling
 from ttrlab.config.specs import EvaluateSpec
-from ttrlab.engines import ENGINES, open_sampler
+from ttrlab.engines import ENGINES, device_names, open_sampler
 from ttrlab.engines.base import Sampler
 from ttrlab.files import digest, is_whole
 from ttrlab.grading import use_cache
+from ttrlab.meter import Meter, metered
 from ttrlab.pools import PoolRow, read_pool, write_pool
 from ttrlab.seeds import stream
 from ttrlab.stages.command import PROOFS, parse, read_spec, run
@@ -50,6 +51,36 @@ def checkpoint_folder(adapted: Path | None, model: str, step: int) -> str:
     return str(folder)
 
 
+def counted(rows: Iterable[PoolRow], counts: dict[str, int]) -> Iterator[PoolRow]:
+    """The rows as they come; their tokens are added to ``counts``."""
+    counts.setdefault("tokens", 0)
+    for row in rows:
+        counts["tokens"] += sum(row.tokens)
+        yield row
+
+
+def sample_steps(
+    spec: EvaluateSpec, questions: Sequence[Question], model: str, adapted: Path | None, parts: Path, meter: Meter
+) -> tuple[list[Path], list[Path]]:
+    """The files of sampled and of greedy roll-outs below ``parts``, one a step; steps that are whole there are not sampled again."""
+    sampled = [parts / f"{step_name(step)}.jsonl.gz" for step in spec.steps]
+    greedily = [parts / f"greedy.{step_name(step)}.jsonl.gz" for step in spec.steps]
+    greedy = spec.sampling.model_copy(update={"temperature": 0.0, "top_p": 1.0})
+    for step, to, greedy_to in zip(spec.steps, sampled, greedily, strict=True):
+        if greedy_to.exists():
+            continue
+        with meter.phase("load", step):
+            source = checkpoint_folder(adapted, model, step)
+            sampler = open_sampler(spec.engine, source, spec.revision if step == 0 else None, spec.prompt, spec.kind)
+        meter.devices(device_names())
+        with meter.phase("sample", step) as counts:
+            rows = sample_rows(sampler, questions, spec, step, spec.samples, spec.sampling)
+            write_pool(to, counted(tqdm(rows, total=len(questions), unit="question", disable=None, desc=step_name(step)), counts))
+            greedy_rows = sample_rows(sampler, questions, spec, step, 1, greedy) if spec.greedy else ()
+            write_pool(greedy_to, counted(greedy_rows, counts))
+    return sampled, greedily
+
+
 def main() -> None:
     """Write one pool of all ``steps`` to ``--rollouts`` and the greedy roll-outs (none unless asked for) to ``--greedy``.
 
@@ -60,20 +91,13 @@ def main() -> None:
     spec = read_spec(EvaluateSpec, arguments.spec)
     questions = read_questions(Path(arguments.questions))
     adapted = Path(arguments.adapted) if arguments.adapted else None
-    parts = Path(f"{arguments.rollouts}.parts") / digest(spec.model_dump(mode="json"))[:12]
-    greedy = spec.sampling.model_copy(update={"temperature": 0.0, "top_p": 1.0})
-    sampled, greedily = {}, {}
-    for step in spec.steps:
-        sampled[step], greedily[step] = parts / f"{step_name(step)}.jsonl.gz", parts / f"greedy.{step_name(step)}.jsonl.gz"
-        if greedily[step].exists():
-            continue
-        source = checkpoint_folder(adapted, arguments.model, step)
-        sampler = open_sampler(spec.engine, source, spec.revision if step == 0 else None, spec.prompt, spec.kind)
-        rows = sample_rows(sampler, questions, spec, step, spec.samples, spec.sampling)
-        write_pool(sampled[step], tqdm(rows, total=len(questions), unit="question", disable=None, desc=step_name(step)))
-        write_pool(greedily[step], sample_rows(sampler, questions, spec, step, 1, greedy) if spec.greedy else ())
-    write_pool(Path(arguments.greedy), chain.from_iterable(map(read_pool, greedily.values())))
-    write_pool(Path(arguments.rollouts), chain.from_iterable(map(read_pool, sampled.values())))
+    rollouts = Path(arguments.rollouts)
+    parts = Path(f"{rollouts}.parts") / digest(spec.model_dump(mode="json"))[:12]
+    with metered(rollouts.parent, rollouts.parent.name, digest(spec.model_dump(mode="json"))) as meter:
+        sampled, greedily = sample_steps(spec, questions, arguments.model, adapted, parts, meter)
+        with meter.phase("write"):
+            write_pool(Path(arguments.greedy), chain.from_iterable(map(read_pool, greedily)))
+            write_pool(rollouts, chain.from_iterable(map(read_pool, sampled)))
     shutil.rmtree(parts.parent)
 
 

@@ -1,6 +1,6 @@
 """The folder of one adaptation: what is written after every step, and where a killed run goes on.
 
-steps/000001.json  seconds/000001.json  rollouts/step000001.jsonl.gz  decisions/step000001.jsonl.gz
+steps/step000001.json  rollouts/step000001.jsonl.gz  decisions/step000001.jsonl.gz
 checkpoints/step000010/   policies in Hugging Face form, kept
 state/step000003/         policy, optimiser, schedule, random state; the newest two while running, none at the end
 spec.json                 what this folder was begun with
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from ttrlab.adapt.loop import Step
-from ttrlab.adapt.record import decision_row, pool_row, seconds_record, step_record
+from ttrlab.adapt.record import decision_row, pool_row, step_record
 from ttrlab.engines.base import Policy
-from ttrlab.files import atomic_folder, digest, is_whole, read_json, write_json, write_jsonl
+from ttrlab.files import atomic_folder, digest, is_whole, read_json, write_json, write_jsonl, write_text
 from ttrlab.pools import write_pool
 
-PARTS = ("steps", "seconds", "rollouts", "decisions", "checkpoints", "state")
+PARTS = ("steps", "rollouts", "decisions", "checkpoints", "state")
 
 
 def step_name(step: int) -> str:
@@ -60,20 +60,20 @@ def resume(folder: Path, policy: Policy) -> int:
 
 
 def write_step(folder: Path, step: Step, keep_rollouts: bool) -> None:
-    """Write a step's record, its seconds, and (if kept) its roll-outs and decisions."""
+    """Write a step's record, and (if kept) its roll-outs and decisions."""
     name = step_name(step.number)
     write_json(folder / "steps" / f"{name}.json", step_record(step))
-    write_json(folder / "seconds" / f"{name}.json", dict(seconds_record(step)))
     if keep_rollouts:
         write_pool(folder / "rollouts" / f"{name}.jsonl.gz", (pool_row(group, step.number) for group in step.groups))
         decided = zip(step.groups, step.decisions, strict=True)
         write_jsonl(folder / "decisions" / f"{name}.jsonl.gz", (decision_row(g, d, step.number) for g, d in decided))
 
 
-def write_checkpoint(folder: Path, policy: Policy, step: int) -> None:
-    """Keep the policy for evaluation."""
+def write_checkpoint(folder: Path, policy: Policy, step: int, card: str) -> None:
+    """Keep the policy for evaluation, with its model card."""
     with atomic_folder(folder / "checkpoints" / step_name(step)) as target:
         policy.save_checkpoint(target)
+        write_text(target / "README.md", card)
 
 
 def write_state(folder: Path, policy: Policy, step: int) -> None:
@@ -85,10 +85,9 @@ def write_state(folder: Path, policy: Policy, step: int) -> None:
 
 
 def finish(folder: Path) -> list[Path]:
-    """Join the step files into ``steps.jsonl`` and ``seconds.jsonl``, drop the state, and return the files of the result."""
-    for part in ("steps", "seconds"):
-        files = sorted((folder / part).glob("step*.json"), key=step_number)
-        write_jsonl(folder / f"{part}.jsonl", (read_json(file) for file in files))
+    """Join the step files into ``steps.jsonl``, drop the state, and return the files of the result."""
+    files = sorted((folder / "steps").glob("step*.json"), key=step_number)
+    write_jsonl(folder / "steps.jsonl", (read_json(file) for file in files))
     shutil.rmtree(folder / "state", ignore_errors=True)
     kept = [folder / "steps.jsonl"]
     for part in ("rollouts", "decisions", "checkpoints"):

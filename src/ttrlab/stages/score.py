@@ -1,6 +1,6 @@
 """Grade the evaluation roll-outs of one cell: a table of metrics, and the same per question."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,9 @@ import pandas as pd
 from ttrlab.benchmarks import Gold, read_gold
 from ttrlab.config.specs import ScoreSpec
 from ttrlab.evaluate.metrics import Score, grade_pool, measure, parse_metric
-from ttrlab.files import write_text
+from ttrlab.files import digest, write_text
 from ttrlab.grading import use_cache
+from ttrlab.meter import metered
 from ttrlab.pools import PoolRow, read_pool
 from ttrlab.stages.command import PROOFS, read_spec, run, stage_parser
 
@@ -56,18 +57,11 @@ def score_rows(score: Score, groups: Mapping[str, list[int]], step: int, endpoin
         }
 
 
-def main() -> None:
-    """Write ``--scores`` and ``--questions`` from ``--pools`` (endpoint first) and ``--gold``."""
-    parser = stage_parser(__doc__, "gold", "greedy", "scores", "questions")
-    parser.add_argument("--pools", nargs="+", required=True)
-    arguments = parser.parse_args()
-    use_cache(PROOFS)
-    spec = read_spec(ScoreSpec, arguments.spec)
-    gold = read_gold(Path(arguments.gold))
-    greedy = list(read_pool(Path(arguments.greedy)))
+def tables(spec: ScoreSpec, pools: Sequence[str], greedy: list[PoolRow], gold: Mapping[str, Gold]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The scores of every checkpoint in ``pools`` (endpoint first), and those of the endpoint by question."""
     table: list[dict[str, Any]] = []
     per_question: list[dict[str, Any]] = []
-    for endpoint, pool in zip([True, *[False] * len(arguments.pools)], arguments.pools, strict=False):
+    for endpoint, pool in zip([True, *[False] * len(pools)], pools, strict=False):
         for step, grouped in groupby(read_pool(Path(pool)), key=lambda row: row.step):
             rows = list(grouped)
             ids = [row.question_id for row in rows]
@@ -79,8 +73,21 @@ def main() -> None:
                         {"question_id": i, "metric": score.name, "value": v} for i, v in zip(ids, score.per_question, strict=True)
                     ]
     cell = spec.cell.model_dump()
-    write_text(Path(arguments.scores), pd.DataFrame(table).assign(**cell).to_csv(index=False))
-    write_text(Path(arguments.questions), pd.DataFrame(per_question).assign(**cell).to_csv(index=False))
+    return pd.DataFrame(table).assign(**cell), pd.DataFrame(per_question).assign(**cell)
+
+
+def main() -> None:
+    """Write ``--scores`` and ``--questions`` from ``--pools`` (endpoint first) and ``--gold``."""
+    parser = stage_parser(__doc__, "gold", "greedy", "scores", "questions")
+    parser.add_argument("--pools", nargs="+", required=True)
+    arguments = parser.parse_args()
+    use_cache(PROOFS)
+    spec = read_spec(ScoreSpec, arguments.spec)
+    gold = read_gold(Path(arguments.gold))
+    with metered(Path(arguments.scores).parent / "score", "score", digest(spec.model_dump(mode="json"))) as meter, meter.phase("grade"):
+        scores, questions = tables(spec, arguments.pools, list(read_pool(Path(arguments.greedy))), gold)
+        write_text(Path(arguments.scores), scores.to_csv(index=False))
+        write_text(Path(arguments.questions), questions.to_csv(index=False))
 
 
 if __name__ == "__main__":
