@@ -36,6 +36,12 @@ YES = [
     ("equations up to a factor", "2x+4y=6", "x+2y=3"),
     ("mixed number", "3\\frac17", "\\frac{22}{7}"),
     ("labelled values as a tuple", "x=1, y=2", "(1,2)"),
+    ("unit of several letters dropped", "9.8 m/s^2", "9.8"),
+    ("residue without its modulus", "x \\equiv 3 \\pmod 7", "3"),
+    ("arguments of gcd in any order", "\\gcd(m,n)", "\\gcd(n,m)"),
+    ("announcement dropped", "so, the answer is 12", "12"),
+    ("infinity in words", "negative infinity", "-\\infty"),
+    ("letters side by side are a product", "pq", "qp"),
     ("real odd root", "\\sqrt[3]{-8}", "-2"),
 ]
 NO = [
@@ -57,6 +63,8 @@ NO = [
     ("repetition in a list counts", "1,1,2", "1,2"),
     ("case of symbols", "C", "c"),
     ("half of the day", "8:34 AM", "8:34 PM"),
+    ("words are no products", "cat", "act"),
+    ("accented letters are others", "\\hat{x}", "x"),
     ("finite decimal", "0.99999999", "1"),
 ]
 

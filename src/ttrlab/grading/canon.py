@@ -82,6 +82,8 @@ def evaluate(node: Node) -> Value:
             return _quantity(node)
         case "builder":
             return evaluate(node.args[1]).bare()
+    if node.kind == "add" and len(node.args) == 2 and node.args[1].kind == "neg" and node.args[1].args[0].kind == "set":
+        return _set_operation(Node("minus", (node.args[0], node.args[1].args[0])))
     if node.kind in ARITHMETIC and has_matrix(node):
         rows, columns, entries = matrix(node)
         return Value("matrix", tuple(expression(e) for e in entries), f"{rows} {columns}")
@@ -162,7 +164,7 @@ def _group(value: Value) -> Value:
 
 def _sequence(node: Node) -> Value:
     items = tuple(evaluate(a) for a in node.args)
-    if len(items) == 1 and node.text == "[]" and items[0].kind == "expr":
+    if len(items) == 1 and node.text == "[]" and items[0].kind in ("expr", "matrix"):
         return items[0]
     if node.text == "[]" and items and all(i.kind in ("tuple", "pair") for i in items) and len({len(i.items) for i in items}) == 1:
         return Value("matrix", tuple(e for i in items for e in i.items), f"{len(items)} {len(items[0].items)}")

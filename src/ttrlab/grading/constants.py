@@ -12,13 +12,14 @@ UNARY = frozenset(
 )
 FUNCTIONS = UNARY | {"sqrt", "deg"}
 NAMES = FUNCTIONS | set("pi infty infinity inf oo theta alpha beta lambda cup and or mod phi".split())
+ACCENTS = frozenset("hat widehat tilde widetilde dot ddot check breve".split())
 UNIT_WORDS = frozenset(
     "sq cu to cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm"
     " USD pct".split()
 )
-SHORT_WORDS = frozenset("no is or up to an us am pm ok we so if at on he me it of in".split())
+SHORT_WORDS = frozenset("no is or up to an us am pm ok we so if at on he me it of in my by go do be".split())
 RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "lg": "log", "tg": "tan", "ctg": "cot", "arctg": "arctan"}
 CLOSERS = {"lfloor": ("rfloor", "floor"), "lceil": ("rceil", "ceil"), "langle": ("rangle", "seq"), "lVert": ("rVert", "abs")}
-STARTERS = frozenset(
+STARTERS = ACCENTS | frozenset(
     "frac binom sqrt cbrt fourthroot pi e i infty emptyset mathbb lfloor lceil langle begin overline bar sum prod".split()
 )  # commands that may start a factor, beside functions and Greek letters

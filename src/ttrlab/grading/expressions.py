@@ -51,7 +51,7 @@ def to_poly(node: Node) -> Poly:
 
 
 def _function(node: Node) -> Poly:
-    if node.text == "det":
+    if node.text == "det" or (node.text == "abs" and node.args[0].kind == "matrix"):
         rows, columns, entries = matrix(node.args[0])
         if rows != columns or rows > 3:
             raise Refused("a determinant beyond 3 by 3")

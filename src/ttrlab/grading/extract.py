@@ -16,7 +16,7 @@ Fallback = Literal["none", "phrase"]
 _ANNOUNCED = re.compile(
     r"(?<![A-Za-z])(?:final[ _]answer|answer|ans|result is)(?![A-Za-z])[*_]{0,3}"
     r"(?:[ \t]{1,4}(?!is\b|are\b)[A-Za-z]{1,12}){0,5}?"
-    r"(?:(?:[ \t]{1,4}(?:is|are|equals|(?:will|would|should|must) be))(?![A-Za-z])[*_]{0,3}[ \t]{0,4}[:：]?|[ \t]{0,4}[:=：])[*_]{0,3}",
+    r"(?:(?:[ \t]{1,4}(?:is|are|equals|(?:will|would|should|must|to) be))(?![A-Za-z])[*_]{0,3}[ \t]{0,4}[:：]?|[ \t]{0,4}[:=：])[*_]{0,3}",
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
@@ -77,6 +77,8 @@ def letter(answer: str) -> str | None:
 def integer(answer: str) -> str | None:
     """Digits of the integer that an answer is, its label and unit dropped; else None."""
     value = read(answer)
+    if value.kind in ("eq", "chain"):
+        value = read(answer.rpartition("=")[2])
     number = nf.as_rational(dict(value.poly)) if value.kind == "expr" else None
     if number is None or number.denominator != 1 or number.numerator.bit_length() > 10_000:
         return None
@@ -112,12 +114,20 @@ def _tagged(text: str) -> str | None:
     return found
 
 
+def _closing(rest: str, closer: str, start: int) -> int:
+    """Where ``closer`` next stands without a backslash before it, or -1."""
+    end = rest.find(closer, start)
+    while end > 0 and closer[0] == "$" and rest[end - 1] == "\\":
+        end = rest.find(closer, end + 1)
+    return end
+
+
 def first_answer(rest: str) -> str | None:
     """The formula at the head of a text, or its words up to the end of the sentence; an announcement without an answer gives None."""
-    rest = rest.lstrip(' \t\r\n:*_"')
+    rest = rest.lstrip(' \t\r\n:：*_"')
     for opener, closer in _OPENERS.items():
         if rest.startswith(opener):
-            end = rest.find(closer, len(opener))
+            end = _closing(rest, closer, len(opener))
             line = rest.find("\n\n", len(opener))
             if end > 0 and (line < 0 or end < line):
                 inner = rest[len(opener) : end].strip()

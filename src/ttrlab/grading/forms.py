@@ -22,6 +22,7 @@ _DAY_MONTH = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH 
 _CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):00")
 _BASE = re.compile(r"\(?([0-9A-Z]+)\)? ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
 _CHOICE = re.compile(r"(?:option |choice |answer )?(?:\(([A-J])\)|([A-J])[.):])(?: ?(.*))?", re.IGNORECASE | re.DOTALL)
+_INFINITY = re.compile(r"(?:positive |plus |negative |minus )?infinity", re.IGNORECASE)
 _LETTERS = re.compile(r"[A-J]{3,8}")
 _NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
 _EMPTY = re.compile(
@@ -32,7 +33,10 @@ _UNDEFINED = re.compile(r"undefined|(?:the limit )?does not exist|d\.?n\.?e\.?|n
 
 
 _REALS = re.compile(r"(?:all|any|every|the) real numbers?|all reals", re.IGNORECASE)
-_PREFIX = re.compile(r"(?:so |thus |therefore |hence )?(?:the )?(?:final |correct )?answer(?: is|:| is:)? ", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"(?:so,? |thus,? |therefore,? |hence,? )?(?:the )?(?:final |correct )?answer(?: is| =|:| is:)? |(?:so|thus|therefore|hence)[ ,]+",
+    re.IGNORECASE,
+)
 
 
 def unannounced(text: str) -> str:
@@ -103,6 +107,8 @@ def _named(words: str) -> Value | None:
     match = _CHOICE.fullmatch(words)
     if match and (match[1] or match[2]).isupper():
         return Value("choice", text=match[1] or match[2])
+    if _INFINITY.fullmatch(words):
+        return MINUS if words.lower().startswith(("neg", "minus")) else PLUS
     if _EMPTY.fullmatch(words):
         return Value("empty")
     if _REALS.fullmatch(words):

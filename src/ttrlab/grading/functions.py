@@ -140,7 +140,8 @@ def counting(name: str, arguments: list[Poly]) -> Poly:
         return nf.constant(math.gcd(*values) if name == "gcd" else math.lcm(*values))
     if name == "factorial" and values is not None and values[0] < 0:
         raise Refused("the factorial of a negative number")
-    return nf.generator(("f", name, *(nf.freeze(a) for a in arguments)))
+    frozen = [nf.freeze(a) for a in arguments]
+    return nf.generator(("f", name, *(sorted(frozen, key=nf.order) if name in ("gcd", "lcm") else frozen)))
 
 
 def rounding(name: str, argument: Poly) -> Poly:

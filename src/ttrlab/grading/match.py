@@ -101,6 +101,11 @@ def _shaped(a: Value, b: Value) -> Answer:
         written = [nf.as_rational(dict(i.poly)) for i in ratio.items]
         yes = written in ([int(hour), int(minute)], [int(hour) % 12 or 12, int(minute)])
         return (Verdict.YES, "the half of the day stands on one side only") if yes else (Verdict.NO, "another time")
+    if kinds == {"mod", "expr"}:
+        congruence, number = (a, b) if a.kind == "mod" else (b, a)
+        residue = nf.as_rational(dict(number.poly))
+        yes = residue is not None and congruence.text.split(" ")[0] == str(residue)
+        return (Verdict.YES, "the reduced residue") if yes else (Verdict.NO, "another residue")
     if kinds == {"ratio", "expr"}:
         return _ratio_and_number(a, b)
     if kinds == {"choice", "expr"}:

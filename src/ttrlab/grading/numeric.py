@@ -43,9 +43,12 @@ def _poly(context: Any, frozen: Frozen, point: int) -> Any:
     for monomial, coefficient in frozen:
         term = context.mpf(coefficient.numerator) / coefficient.denominator
         for name, exponent in monomial:
-            term = term * _power(
-                context, _generator(context, name, point), context.mpf(exponent.numerator) / exponent.denominator, exponent, point
-            )
+            times = context.mpf(exponent.numerator) / exponent.denominator
+            if name[0] == "E":
+                inner = _poly(context, ((name[2], Fraction(1)),), point)
+                term = term * _power(context, _generator(context, name[1], point), times * inner)
+            else:
+                term = term * _power(context, _generator(context, name, point), times, exponent, point)
         total = total + term
         largest = max(largest, abs(term))
     return total if abs(total) > largest * context.mpf(10) ** (5 - context.dps) else context.mpf(0)
@@ -86,8 +89,6 @@ def _generator(context: Any, name: Generator, point: int) -> Any:
         return symbol_value(context, rest[0], point)
     if kind == "q":
         return _poly(context, rest[0], point)
-    if kind == "E":
-        return _power(context, _generator(context, rest[0], point), _poly(context, ((rest[1], Fraction(1)),), point))
     return _function(context, str(rest[0]), [_poly(context, a, point) for a in rest[1:]])
 
 
@@ -107,6 +108,8 @@ def _function(context: Any, name: str, arguments: list[Any]) -> Any:
         if abs(arguments[0]) > HUGE:
             raise Unknown("a factorial beyond the cap")
         return context.exp(context.loggamma(arguments[0] + 1))
+    if name in ("max", "min"):
+        return (max if name == "max" else min)(arguments, key=lambda a: a.real)
     known = ("sin", "cos", "sinh", "cosh", "tanh", "ln", "floor", "ceil", "arg", *table)
     if name not in known:
         raise Unknown(f"no value for {name}")

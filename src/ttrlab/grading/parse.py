@@ -183,7 +183,7 @@ class Parser(Quantities):
             raise Refused("two numbers side by side")
         if integer and right.kind == "div" and all(p.kind == "num" and p.digits is None and p.number is not None for p in right.args):
             top, bottom = (p.number for p in right.args)
-            if top is not None and bottom is not None and 0 < top < bottom and top.denominator == bottom.denominator == 1:
+            if top is not None and bottom is not None and 0 <= top < bottom and top.denominator == bottom.denominator == 1:
                 assert left.number is not None
                 return number(left.number + top / bottom)
         return Node("mul", (left, right))

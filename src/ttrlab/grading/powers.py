@@ -121,11 +121,11 @@ def _base_to_term(name: Generator, c: Fraction, part: Monomial) -> Poly:
         turned = nf.multiply(nf.multiply(nf.generator(nf.IMAGINARY), nf.generator(nf.PI)), {part: c / 2})
         return power(nf.generator(nf.E), turned)
     if name == nf.E and dict(part) == {nf.IMAGINARY: 1, nf.PI: 1}:
-        from ttrlab.grading.functions import cosine_of_pi
+        from ttrlab.grading.functions import trigonometric
 
-        real, imaginary = cosine_of_pi(c), cosine_of_pi(c - nf.HALF)
-        if real is not None and imaginary is not None:
-            return nf.add(real, nf.multiply(imaginary, nf.generator(nf.IMAGINARY)))
+        angle = nf.generator(nf.PI)
+        cosine, sine = (trigonometric(wave, nf.multiply(angle, nf.constant(c))) for wave in ("cos", "sin"))
+        return nf.add(cosine, nf.multiply(sine, nf.generator(nf.IMAGINARY)))
     if name == nf.E and len(part) == 1 and part[0][0][0] == "l" and part[0][1] == 1:
         return nf.rational_power(Fraction(int(str(part[0][0][1]))), c)
     return nf.generator(("E", name, part), c)

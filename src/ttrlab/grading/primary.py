@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from ttrlab.grading.calls import Calls
-from ttrlab.grading.constants import CLOSERS, CONSTANTS, GREEK, SAME_LETTER, UNARY
+from ttrlab.grading.constants import ACCENTS, CLOSERS, CONSTANTS, GREEK, SAME_LETTER, UNARY
 from ttrlab.grading.limits import MAX_DEPTH, Refused
 from ttrlab.grading.tokens import Token
 from ttrlab.grading.tree import Node, decimal, number
@@ -193,6 +193,8 @@ class Primary(Calls):
             return Node("reals") if field == "R" else Node("word", text="set of " + field)
         if name in CLOSERS or name == "{" or name == "begin" or name == "|":
             return self.structure(name)
+        if name in ACCENTS:
+            return Node("sym", text=f"{name} {self.raw_group()}")
         if name in ("overline", "bar"):
             return self.barred()
         if name in ("sum", "prod"):

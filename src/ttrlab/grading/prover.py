@@ -38,7 +38,14 @@ _FUNCTIONS = {
 
 def build_poly(frozen: list[Any]) -> Any:
     """A sympy expression from a frozen normal form: ``[[monomial, coefficient], ...]``."""
-    return sympy.Add(*(sympy.Mul(_rational(c), *(_power(build_generator(g), _rational(n)) for g, n in m)) for m, c in frozen))
+    return sympy.Add(*(sympy.Mul(_rational(c), *(_factor(g, _rational(n)) for g, n in m)) for m, c in frozen))
+
+
+def _factor(name: list[Any], exponent: Any) -> Any:
+    """A generator to a power; the exponents of a power of a power multiply."""
+    if name[0] == "E":
+        return sympy.Pow(build_generator(name[1]), exponent * build_poly([[name[2], "1"]]))
+    return _power(build_generator(name), exponent)
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -66,8 +73,6 @@ def build_generator(name: list[Any]) -> Any:
         return sympy.Symbol(rest[0], positive=True)
     if kind == "q":
         return build_poly(rest[0])
-    if kind == "E":
-        return sympy.Pow(build_generator(rest[0]), build_poly([[rest[1], "1"]]))
     arguments = [build_poly(a) for a in rest[1:]]
     if rest[0] in _FUNCTIONS:
         return _FUNCTIONS[rest[0]](*arguments)

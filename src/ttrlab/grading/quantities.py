@@ -1,5 +1,7 @@
 """The parser's quantities: numbers with currency signs, percent signs, degree marks and units; phrases of words."""
 
+import re
+
 from ttrlab.grading.primary import Primary
 from ttrlab.grading.tree import Node, number
 
@@ -7,6 +9,7 @@ RELATIONS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!
              "in": "in", "approx": "~", "sim": "~", "colon": ":", "to": "->", "->": "->", "Rightarrow": "->"}  # fmt: skip
 CLAUSE_ENDS = frozenset((",", ";", ")", "]", "}", "|", "and", "or", "land", "lor"))
 SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_LETTER_UNITS = re.compile(r"(?:[mgsL]|Omega)(?:\^\{?-?\d\}?)?(?:[/*]?(?:kg|[mgsL])(?:\^\{?-?\d\}?)?)*")
 CURRENCIES = {"€": "euro", "£": "sterling", "¥": "yen", "₹": "rupee"}
 
 
@@ -42,7 +45,7 @@ class Quantities(Primary):
         if self.ratio_word():
             return Node("quantity", (value,), unit) if unit else value
         if self.letter_unit():
-            unit = self.next().text
+            return Node("quantity", (value,), self.phrase())
         if self.peek_kind() == "word" or (self.peek_kind() == "mark" and self.peek_text() == "/" and unit):
             if self.peek_text().lower() == "base":
                 self.at += 1
@@ -60,18 +63,19 @@ class Quantities(Primary):
         return value
 
     def letter_unit(self) -> bool:
-        """Whether the clause is a number, a space and one of m, g, s, L: then the letter is a unit."""
-        token, after = self.peek(), self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
-        if (
-            token is None
-            or token.kind != "symbol"
-            or token.text not in "mgsL"
-            or not token.spaced
-            or self.tokens[self.at - 1].kind != "number"
-        ):
+        """Whether the rest of the clause is a number, a space and one-letter units as in ``9.8 m/s^2``: then it is no product."""
+        token = self.peek()
+        if token is None or not token.spaced or self.tokens[self.at - 1].kind != "number":
             return False
         before = self.tokens[self.at - 2].text if self.at > 1 else ","
-        return (before in CLAUSE_ENDS or before in ("=", "-")) and (after is None or after.text in CLAUSE_ENDS)
+        if before not in CLAUSE_ENDS and before not in ("=", "-"):
+            return False
+        rest = ""
+        for ahead in self.tokens[self.at : self.at + 12]:
+            if ahead.text in CLAUSE_ENDS and not (ahead.text == "}" and rest.count("{") > rest.count("}")):
+                break
+            rest += ahead.text
+        return bool(_LETTER_UNITS.fullmatch(rest))
 
     def ratio_word(self) -> bool:
         """Whether ``to`` and a number follow, as in "2 to 5"."""
@@ -86,12 +90,10 @@ class Quantities(Primary):
         return self.peek_kind() == "symbol" and after is not None and after.kind == "word" and after.spaced
 
     def phrase(self) -> str:
-        """Everything up to the end of the clause, as text."""
-        parts = []
-        while (
-            self.peek() is not None
-            and self.peek_text() not in CLAUSE_ENDS
-            and (self.peek_kind() == "word" or self.peek_text() not in RELATIONS)
-        ):
+        """Everything up to the end of the clause, as text; braces of exponents stay with it."""
+        parts: list[str] = []
+        while self.peek() is not None and (self.peek_text() not in CLAUSE_ENDS or (self.peek_text() == "}" and "{" in parts)):
+            if self.peek_kind() != "word" and self.peek_text() in RELATIONS:
+                break
             parts.append(self.next().text)
         return " ".join(parts)

@@ -24,6 +24,10 @@ _WRAPPERS = re.compile(
     r"|vec|mathord|num|numprint|textcolor ?\{\w{1,20}\})(?=\s*\{)"
 )
 _COLOUR = re.compile(r"\\color\s?\{\w{1,20}\}|\\[hv]?phantom\s?\{[^{}]{0,40}\}")
+_TAGS = re.compile(r"</?(?:answer|b|i|strong|em|p)>")
+_PERIOD = re.compile(r"\\dot ?\{?(\d)\}?(\d*)\\dot ?\{?(\d)\}?")
+_DEGREES = re.compile(r"\\(?:text|mathrm) ?\{ ?\^ ?\\circ ?([CF]?) ?\}")
+_LEAD = re.compile(r"^(?:=|\\approx|\\therefore|\\Rightarrow|\\implies)(?![A-Za-z=])\s*")
 _TIMES = re.compile(r"(?<=\d) ?[xX] ?(?=10 ?\^)")
 _COUNTED = re.compile(r"(?:\{\})?[_^]\{?(\d{1,9})\}? ?C ?_\{?(\d{1,9})\}?")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\s{0,3}(?:\{,\}\s?(?:\\!)?|,\s?\\!|\\!,|\u00a0|\u202f|\u2009)\s{0,3}\d{3}(?!\d))+)")
@@ -62,7 +66,7 @@ def spell(answer: str) -> str:
         text = text.replace(wrong, right)
     if "\\boxed" in text or "\\fbox" in text:
         text = joined_boxes(text) or last_box(text) or text
-    text = _line_breaks(text)
+    text = _PERIOD.sub(r"\\overline{\1\2\3}", _line_breaks(_TAGS.sub(" ", text)))
     text = _THOUSANDS.sub(_join_digits, text)
     text = _FRACTIONS.sub(_vulgar, _scripts(text))
     text = "".join(CHARACTERS.get(c) or (f"\\{GREEK[c]} " if c in GREEK else c) for c in text)
@@ -74,6 +78,7 @@ def spell(answer: str) -> str:
     text = re.sub(r"(?:\bm ?)?\\(?:angle|measuredangle|triangle)(?![A-Za-z])", " ", _WRAPPERS.sub(" ", text))
     text = _RENAMED.sub(lambda m: NAMES[m[1]], text)
     text = re.sub(r"(?<=[)\]}]) ?U ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
+    text = _LEAD.sub("", _DEGREES.sub(r"^\\circ \1", text))
     text = re.sub(r"\\text ?\{ ?(\\dollar) ?\}", r"\1 ", text)
     text = _COUNTED.sub(r"\\binom{\1}{\2}", _TIMES.sub("*", text))
     return re.sub(r"\s+", " ", _separated(text)).strip()
@@ -97,11 +102,11 @@ def _line_breaks(text: str) -> str:
 
 def _delimiters(text: str) -> str:
     """Without ``$..$``, ``\\(..\\)``, ``\\[..\\]`` and the sentence's last full stop; a lone ``$`` before digits is a currency sign."""
-    text = re.sub(r"\\[()]|\\[\[\]](?!\d*(?:pt|ex|em))", " ", text).replace("$$", "$").strip(" `\n\t")
+    text = re.sub(r"\\[()]|\\[\[\]](?!\d*(?:pt|ex|em))", " ", text).replace("$$", "$").strip(' `"\n\t')
     text = text.replace("\\$", "\\dollar ")
     if text.count("$") == 1:
         text = text.replace("$", " \\dollar ")
     text = text.replace("$", " ").strip()
     while text.endswith((".", ",", ";", ":", "\\newline")) and not text.endswith(("\\ldots.", "...")):
-        text = text[:-1].rstrip()
+        text = (text.removesuffix("\\newline") if text.endswith("newline") else text[:-1]).rstrip()
     return text

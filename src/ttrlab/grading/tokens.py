@@ -39,7 +39,7 @@ def is_product(run: str) -> bool:
         return run.lower() not in SHORT_WORDS
     alphabetical = all(ord(b) - ord(a) == 1 for a, b in itertools.pairwise(run))
     vowels = sum(c in "aeiouyAEIOUY" for c in run)
-    return len(run) <= 4 and (alphabetical or vowels == 0 or (run[0].islower() and set(run) <= set("xyzabcpqrstmnk") and vowels <= 1))
+    return len(run) <= 4 and (alphabetical or vowels == 0 or (set(run) <= set("abcdxz") and list(run) == sorted(run)))
 
 
 def tokenize(text: str) -> list[Token]:
@@ -102,7 +102,7 @@ def _words(inner: str, spaced: bool) -> list[Token]:
         if match[1] in ("mod", "and", "or"):
             found.append(Token("command", match[1], True))
         elif match[1]:
-            found.append(Token("word" if len(match[1]) > 1 or match[1] in "mgsLWVK" else "symbol", match[1], True))
+            found.append(Token("word" if len(match[1]) > 1 or match[1] in "mgsLWVKNJT" else "symbol", match[1], True))
         elif match[2].strip():
             found += [Token(t.kind, t.text, True) for t in tokenize_plain(match[2])]
     merged: list[Token] = []

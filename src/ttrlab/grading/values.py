@@ -31,8 +31,8 @@ class Value:
 
     @property
     def ambiguous(self) -> bool:
-        """Whether the answer has more than one reading: a label, a unit, or a long decimal that may round another number."""
-        return bool(self.label) or self.unit is not None or (self.digits or 0) >= LONG_DECIMAL
+        """Whether the answer has more than one reading: a label, a unit, a modulus, or a long decimal that may round another number."""
+        return bool(self.label) or self.unit is not None or self.kind == "mod" or (self.digits or 0) >= LONG_DECIMAL
 
 
 LONG_DECIMAL = 8
