@@ -97,6 +97,14 @@ def test_kl_is_reported_only_where_it_is_measured(tmp_path):
     assert with_term.update(groups_of(with_term), 1.0)["kl"] == 0  # the policy still is the reference
 
 
+@pytest.mark.parametrize("lora", [None, {"rank": 4, "alpha": 8}])
+def test_a_continued_policy_is_held_to_the_model_that_the_first_run_began_with(tmp_path, lora):
+    base, adapted = save_model(tmp_path / "base"), save_model(tmp_path / "adapted", seed=1)
+    settings = training(kl_coefficient=0.1, lora=lora)
+    engine = TorchPolicy(adapted, None, PLAIN, "integer", training=settings, updates=8, reference=(base, None))
+    assert engine.update(groups_of(engine), 1.0)["kl"] > 0.1
+
+
 def test_dropout_of_adapters_is_on_in_the_gradient_pass_alone(tmp_path):
     folder = save_model(tmp_path)
     engine = policy(folder, lora={"rank": 4, "alpha": 64, "dropout": 0.5})

@@ -29,9 +29,18 @@ ENGINES: Mapping[str, EngineInfo] = MappingProxyType(
 
 
 def open_policy(
-    engine: str, model: str, revision: str | None, prompt: PromptStyle, kind: AnswerKind, training: Training, updates: int, seed: int
+    engine: str,
+    model: str,
+    revision: str | None,
+    prompt: PromptStyle,
+    kind: AnswerKind,
+    training: Training,
+    updates: int,
+    seed: int,
+    reference: tuple[str, str | None] | None = None,
 ) -> Policy:
-    """A policy that samples and trains. ``model``: folder or hub id; ``updates``: length of the learning-rate schedule.
+    """A policy that samples and trains. ``model``: folder or hub id; ``updates``: length of the learning-rate schedule; ``reference``:
+    model and revision of the KL term, where that is not ``model``.
 
     ValueError for an engine that does not train in this process.
     """
@@ -39,7 +48,7 @@ def open_policy(
         raise ValueError(f"engine {engine!r} does not adapt in this process; engine: torch does, on the CPU or one GPU")
     from ttrlab.engines.torch_policy import TorchPolicy
 
-    return TorchPolicy(model, revision, prompt, kind, seed=seed, training=training, updates=updates)
+    return TorchPolicy(model, revision, prompt, kind, seed=seed, training=training, updates=updates, reference=reference)
 
 
 def open_sampler(engine: str, model: str, revision: str | None, prompt: PromptStyle, kind: AnswerKind) -> Sampler:

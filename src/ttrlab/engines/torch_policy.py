@@ -27,7 +27,8 @@ SETTINGS = {"learning_rate", "schedule", "warmup_ratio", "warmup_steps", "betas"
 
 
 class TorchPolicy:
-    """Samples, and trains when ``training`` is given. ``updates``: the length of the learning-rate schedule.
+    """Samples, and trains when ``training`` is given. ``updates``: the length of the learning-rate schedule. ``reference``: the
+    model of the KL term and its revision, where that is not ``model`` itself: a continued run is held to the model that the first one began with.
 
     On the CPU, with the same number of threads, equal seeds give equal bytes; on a GPU kernels may differ in the last digits.
     """
@@ -42,6 +43,7 @@ class TorchPolicy:
         seed: int = 0,
         training: Training | None = None,
         updates: int = 0,
+        reference: tuple[str, str | None] | None = None,
     ) -> None:
         torch.manual_seed(seed)
         torch.use_deterministic_algorithms(True, warn_only=True)
@@ -52,11 +54,15 @@ class TorchPolicy:
         self.stops = stop_tokens(self.model, self.tokenizer)
         self.training, self.updates, self.done = training, updates, 0
         if training is not None:
-            self._prepare_training(training)
+            self._prepare_training(training, reference)
 
-    def _prepare_training(self, training: Training) -> None:
-        """Reference, adapters and optimiser. With adapters the reference is the model without them."""
-        self.reference: Any = copy.deepcopy(self.model).requires_grad_(False) if training.kl_coefficient and not training.lora else None
+    def _prepare_training(self, training: Training, reference: tuple[str, str | None] | None) -> None:
+        """Reference, adapters and optimiser. With adapters the reference is the model without them, unless another is given."""
+        self.reference: Any = None
+        if training.kl_coefficient and reference is not None:
+            self.reference = load_model(*reference, training).requires_grad_(False)
+        elif training.kl_coefficient and not training.lora:
+            self.reference = copy.deepcopy(self.model).requires_grad_(False)
         if training.lora:
             self.model = with_adapters(self.model, training.lora)
         self.parameters = list(trained(self.model).values())
