@@ -27,9 +27,10 @@ SETTINGS = {"learning_rate", "schedule", "warmup_ratio", "warmup_steps", "betas"
 
 
 class TorchPolicy:
-    """Samples, and trains when ``training`` is given. ``updates``: the length of the learning-rate schedule. ``reference``: the
-    model of the KL term and its revision, where that is not ``model`` itself: a continued run is held to the model that the first one began with.
+    """Samples, and trains when ``training`` is given.
 
+    ``updates``: the length of the learning-rate schedule. ``reference``: model and revision of the KL term, where that is not ``model``
+    itself: a continued run is held to the model that the first one began with.
     On the CPU, with the same number of threads, equal seeds give equal bytes; on a GPU kernels may differ in the last digits.
     """
 
