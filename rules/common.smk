@@ -7,10 +7,12 @@ from ttrlab.stages import plan as planning
 
 RESULTS = f"results/{config['study']}"
 FROZEN = f"{RESULTS}/plan.json"
+RULES = f"{RESULTS}/rules.json"
+CATALOGUE = planning.catalogue_folder(config, Path(workflow.basedir) / "config")
 
 try:
     if workflow.is_main_process:
-        PLAN = planning.load_plan(config, Path(workflow.basedir) / "config")
+        PLAN = planning.load_plan(config, CATALOGUE)
     else:
         PLAN = planning.load_frozen(Path(FROZEN))
     CELL = planning.requested_cell(PLAN, config)
@@ -32,6 +34,7 @@ wildcard_constraints:
 
 onstart:
     planning.freeze(PLAN, Path(FROZEN))
+    planning.fix_rules(PLAN, Path(RULES))
 
 
 def of_cell(lookup, *before):

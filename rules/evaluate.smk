@@ -2,6 +2,7 @@
 OUTPUT  {cell}/evaluate/rollouts.jsonl.gz   endpoint roll-outs, the last checkpoint
         {cell}/curve/rollouts.jsonl.gz      roll-outs of earlier checkpoints, for the learning curve
         {cell}/scores.csv, questions.csv    metrics with n and denominators; the same per question
+        {cell}/curves.csv                   the main metric of every question (rows) at every checkpoint (columns)
         {cell}/audit.csv                    what the training rewards were worth, joined with gold afterwards
 """
 
@@ -57,13 +58,14 @@ rule score:
     output:
         scores=f"{CELLS}/scores.csv",
         questions=f"{CELLS}/questions.csv",
+        curves=f"{CELLS}/curves.csv",
     log:
         f"{CELLS}/logs/score.log",
     params:
         spec=of_cell(JOBS.spec, "score"),
     shell:
         "python -m ttrlab.stages.score --spec {params.spec:q} --gold {input.gold:q} --pools {input.pools:q} --greedy {input.greedy:q}"
-        " --scores {output.scores:q} --questions {output.questions:q} 2> {log:q}"
+        " --scores {output.scores:q} --questions {output.questions:q} --curves {output.curves:q} 2> {log:q}"
 
 
 rule audit:

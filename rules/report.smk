@@ -1,6 +1,9 @@
 """INPUT   the scores and audits of all cells
 OUTPUT  {results}/summary.csv     every cell: model, benchmark, method, seed, metric, value, n, ...
-        {results}/tables, figures
+        {results}/tables, figures {csv,md,tex} and {svg,png}; tables/paper: every number of the study's papers beside ours, with a verdict
+        {results}/contrasts.csv   every method against base and majority: intervals, tests, detectable effects
+        {results}/intervals.csv   every method's own score with its intervals
+        {results}/efficiency.csv  steps saved to the vote's plateau
         {results}/mlflow.json     what results/mlflow.db holds of this study (one database for all studies, `make ui`)
 """
 
@@ -8,17 +11,29 @@ SCORES = [f"{JOBS.folder(cell)}/scores.csv" for cell in PLAN.cells]
 QUESTIONS = [f"{JOBS.folder(cell)}/questions.csv" for cell in PLAN.cells]
 ADAPTED = [path for cell in PLAN.cells for path in JOBS.adapted(cell)]
 AUDITS = [path.replace("adapt/manifest.json", "audit.csv") for path in ADAPTED]
+CURVES = [f"{JOBS.folder(cell)}/curves.csv" for cell in PLAN.cells]
+PAPERS = [f"{CATALOGUE}/paper/{paper}.csv" for paper in PLAN.study.evidence.papers]
+FORMATS = ["csv", "md", "tex"]
 FIGURES = ["endpoints", "learning_curves"] + (["reward_audit"] if AUDITS else [])
 REPORT = [
     f"{RESULTS}/summary.csv",
     f"{RESULTS}/mlflow.json",
     f"{RESULTS}/page/index.html",
-]
+] + (expand(f"{RESULTS}/tables/paper.{{format}}", format=FORMATS) if PAPERS else [])
+
+
+def tables_of(*names):
+    """The files of tables, each in every format, for Snakemake's report."""
+    files = expand(f"{RESULTS}/tables/{{table}}.{{format}}", table=names, format=FORMATS)
+    return report(files, category="Tables", caption="../docs/captions/tables.rst")
 
 
 localrules:
     aggregate,
     track,
+    contrasts,
+    efficiency,
+    paper,
 
 
 rule aggregate:
@@ -32,8 +47,7 @@ rule aggregate:
         questions=f"{RESULTS}/questions.csv",
         steps=f"{RESULTS}/steps.csv",
         audit=f"{RESULTS}/audit.csv",
-        endpoints=report(f"{RESULTS}/tables/endpoints.csv", category="Tables", caption="../docs/captions/endpoints.rst"),
-        main=f"{RESULTS}/tables/main.md",
+        tables=tables_of("endpoints", "main"),
         svg=expand(f"{RESULTS}/figures/{{figure}}.svg", figure=FIGURES),
         png=report(expand(f"{RESULTS}/figures/{{figure}}.png", figure=FIGURES), category="Figures", caption="../docs/captions/figures.rst"),
     log:
@@ -65,3 +79,57 @@ rule track:
     shell:
         "python -m ttrlab.stages.track --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q}"
         " --database {params.database:q} --receipt {output.receipt:q} 2> {log:q}"
+
+
+rule contrasts:
+    input:
+        questions=f"{RESULTS}/questions.csv",
+    output:
+        contrasts=f"{RESULTS}/contrasts.csv",
+        intervals=f"{RESULTS}/intervals.csv",
+        tables=tables_of("contrasts", "families"),
+    log:
+        f"{RESULTS}/logs/contrasts.log",
+    params:
+        spec=JOBS.evidence(),
+        tables=f"{RESULTS}/tables",
+    shell:
+        "python -m ttrlab.stages.contrasts --spec {params.spec:q} --questions {input.questions:q} --contrasts {output.contrasts:q}"
+        " --intervals {output.intervals:q} --tables {params.tables:q} 2> {log:q}"
+
+
+rule efficiency:
+    input:
+        curves=CURVES,
+    output:
+        table=report(f"{RESULTS}/efficiency.csv", category="Tables", caption="../docs/captions/efficiency.rst"),
+    log:
+        f"{RESULTS}/logs/efficiency.log",
+    params:
+        spec=JOBS.evidence(),
+        plan=FROZEN,
+        cells=f"{RESULTS}/cells",
+    shell:
+        "python -m ttrlab.stages.efficiency --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q}"
+        " --table {output.table:q} 2> {log:q}"
+
+
+rule paper:
+    input:
+        papers=PAPERS,
+        questions=f"{RESULTS}/questions.csv",
+        audit=f"{RESULTS}/audit.csv",
+        summary=f"{RESULTS}/summary.csv",
+        efficiency=f"{RESULTS}/efficiency.csv",
+    output:
+        tables=tables_of("paper"),
+    log:
+        f"{RESULTS}/logs/paper.log",
+    params:
+        spec=JOBS.evidence(),
+        results=RESULTS,
+        fixed=RULES,
+        table=f"{RESULTS}/tables/paper",
+    shell:
+        "python -m ttrlab.stages.paper --spec {params.spec:q} --papers {input.papers:q} --results {params.results:q}"
+        " --fixed {params.fixed:q} --table {params.table:q} 2> {log:q}"

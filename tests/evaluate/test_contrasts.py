@@ -3,7 +3,6 @@ import pandas as pd
 import pytest
 
 from ttrlab.evaluate import tests
-from ttrlab.evaluate.compare import measured_rows
 from ttrlab.evaluate.contrasts import Contrast, contrast_table, contrasts_from, pooled_contrast
 
 
@@ -76,11 +75,3 @@ def test_contrasts_pair_seeds_and_questions_and_keep_the_seeds_that_both_have():
 def test_methods_scored_on_different_questions_are_refused():
     with pytest.raises(ValueError, match="m / amc: core and majority have mean@16 on different questions"):
         contrasts_from(scored(core={0: [1.0, 0.5]}, majority={0: [0.5]}), "mean@16", "core", "majority")
-
-
-def test_measured_rows_are_in_points_with_the_interval_for_questions_like_these():
-    table = contrast_table([contrast("a", "amc")], resamples=200)
-    row = measured_rows(table, "mean@16").iloc[0]
-    assert (row["method"], row["metric"], row["n"], row["seeds"]) == ("core - majority", "mean@16", 40, 3)
-    assert row["low"] == pytest.approx(100 * table["population_low"].iloc[0])
-    assert row["value"] == pytest.approx(100 * table["difference"].iloc[0])

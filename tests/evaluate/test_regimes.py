@@ -2,9 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ttrlab.config.evidence import RegimeRule
 from ttrlab.evaluate import regimes
 
-RULE = regimes.RegimeRule()
+RULE = RegimeRule()
 
 
 def verdicts(*values: int) -> np.ndarray:

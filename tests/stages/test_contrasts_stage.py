@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from tests.report.world import METHODS, METRIC, SPEC, make_plan, tables
+from ttrlab.config.evidence import Evidence
 from ttrlab.evaluate.tests import holm, wilcoxon_test
+from ttrlab.files import hashes
 from ttrlab.stages import contrasts
 
 
@@ -51,18 +53,31 @@ def test_own_scores_have_intervals_and_no_tests(scored):
 def test_a_study_without_anything_to_compare_says_so(scored):
     table = contrasts.differences(scored, [METRIC], ["oracle"])
     assert len(table) == 0
-    assert "can be compared" in contrasts.report(table, [METRIC])
+    assert len(contrasts.readable(table)) == 0
+    assert len(contrasts.families(scored, METRIC, ["oracle"], Evidence())) == 0
+
+
+def build(scored, folder, monkeypatch, spec=SPEC):
+    folder.mkdir(parents=True)
+    scored.to_csv(folder / "questions.csv", index=False)
+    options = {"--questions": "questions.csv", "--contrasts": "contrasts.csv", "--intervals": "intervals.csv", "--tables": "tables"}
+    arguments = [part for name, file in options.items() for part in (name, str(folder / file))]
+    monkeypatch.setattr(sys, "argv", ["contrasts", "--spec", spec.model_dump_json(), *arguments])
+    contrasts.main()
 
 
 def test_the_files_are_the_same_bytes_twice_and_say_n_and_seeds(scored, tmp_path, monkeypatch):
-    scored.to_csv(tmp_path / "questions.csv", index=False)
-    seen = []
     for turn in ("a", "b"):
-        files = [tmp_path / turn / name for name in ("contrasts.csv", "contrasts.md", "intervals.csv")]
-        options = ["--questions", tmp_path / "questions.csv", "--contrasts", files[0], "--table", files[1], "--intervals", files[2]]
-        monkeypatch.setattr(sys, "argv", ["contrasts", "--spec", SPEC.model_dump_json(), *map(str, options)])
-        contrasts.main()
-        seen.append([path.read_bytes() for path in files])
-    assert seen[0] == seen[1]
-    assert b"| n | seeds |" in seen[0][1]
-    assert b"core - majority" in seen[0][1]
+        build(scored, tmp_path / turn, monkeypatch)
+    assert hashes(tmp_path / "a") == hashes(tmp_path / "b")
+    assert sorted(path.name for path in (tmp_path / "a" / "tables").iterdir()) == [
+        f"{table}.{kind}" for table in ("contrasts", "families") for kind in ("csv", "md", "tex")
+    ]
+    text = (tmp_path / "a" / "tables" / "contrasts.md").read_text()
+    assert "| n | seeds |" in text
+    assert "core - majority" in text
+
+
+def test_a_study_without_anything_to_compare_writes_why(scored, tmp_path, monkeypatch):
+    build(scored, tmp_path / "a", monkeypatch, SPEC.model_copy(update={"methods": ("oracle",)}))
+    assert "No two methods of this study can be compared" in (tmp_path / "a" / "tables" / "families.md").read_text()

@@ -58,6 +58,11 @@ def test_changing_the_evaluation_reruns_no_adaptation(study):
     assert not {"adapt", "adapt_with_gold", "prepare", "audit"} & set(jobs)
 
 
+def test_changing_the_verdict_rule_reruns_comparisons_alone(study):
+    write_study(study, {"evidence": {"verdict": {"tolerance": 5}}})
+    assert set(planned(study)) <= {"contrasts", "efficiency", "page", "all"}
+
+
 def test_changing_one_methods_field_reruns_that_method_only(study):
     write_catalogue(study, "methods", {**METHODS, "majority": {"reward": {"rule": "majority"}, "training": {"learning_rate": 2e-3}}})
     jobs = planned(study)

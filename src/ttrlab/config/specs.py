@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from ttrlab.config.catalogue import AnswerKind, Benchmark, LabPolicy, Model, PromptStyle
+from ttrlab.config.evidence import Evidence
 from ttrlab.config.judge import JudgeConfig
 from ttrlab.config.settings import Frozen, Sampling, Training
 from ttrlab.config.study import Cell, Plan
@@ -167,3 +168,9 @@ class AggregateSpec(Frozen):
     study: str
     metrics: tuple[str, ...] = Field(min_length=1)
     methods: tuple[str, ...]
+
+
+class EvidenceSpec(AggregateSpec):
+    """The study's comparisons: of its methods, and with the papers."""
+
+    evidence: Evidence = Evidence()

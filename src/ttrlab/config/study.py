@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from ttrlab.config.catalogue import Benchmark, Catalogue, Method, Model, explain, load_catalogue
+from ttrlab.config.evidence import Evidence, check_papers
 from ttrlab.config.settings import Evaluation, Frozen, Sampling, SamplingOverride, Training, TrainingOverride, overridden
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
@@ -61,6 +62,7 @@ class Study(Frozen):
     training: TrainingOverride | None = None
     sampling: SamplingOverride | None = None
     evaluation: Evaluation = Evaluation()
+    evidence: Evidence = Evidence()
     settings: tuple[Setting, ...] = ()
 
     @model_validator(mode="after")
@@ -80,6 +82,10 @@ class Study(Frozen):
             doubled = sorted({str(value) for value in values if values.count(value) > 1})
             if doubled:
                 raise ValueError(f"{key}: {', '.join(doubled)} given twice")
+        models, benchmarks = (tuple(dict.fromkeys(names)) for names in zip(*self.model_benchmarks, strict=True))
+        strangers = list(self.evidence.strangers(models, benchmarks, self.methods))
+        if strangers:
+            raise ValueError("; ".join(strangers))
         return self
 
     @property
@@ -212,6 +218,7 @@ def make_plan(raw: Mapping[str, object], catalogue_folder: Path) -> Plan:
     catalogue = _catalogue(catalogue_folder)
     try:
         study = Study.model_validate(raw)
+        check_papers(study.evidence, catalogue_folder / "paper")
         Plan(study=study, catalogue=catalogue)
     except ValidationError as error:
         raise ValueError(explain(error, f"study {raw.get('study', '(unnamed)')}")) from None

@@ -1,109 +1,140 @@
 """Paper against measured: one verdict a printed number, by a rule that stands in the config before any run."""
 
-from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
+from scipy import stats
 
-from ttrlab.config.settings import Frozen
+from ttrlab.config.evidence import VerdictRule
+from ttrlab.evaluate.paper import WINDOW
 
 Verdict = Literal["reproduced", "unresolved", "contradicted", "not run"]
+Kind = Literal["effect", "value", "bound", "wins", "test"]
 
-MEASURED = ("model", "benchmark", "method", "metric", "value", "low", "high", "n", "seeds")
-_KEY = ["model", "benchmark", "method", "metric"]
+MEASURED = ("model", "benchmark", "method", "metric", WINDOW, "value", "low", "high", "n", "seeds", "cells", "wins")
+"""Columns of what was measured: over ``n`` questions in ``cells`` cells. ``wins``: for ``SETTINGS_WON`` and its tests, settings won of the
+``n`` that are not tied; NaN otherwise."""
 
-
-def measured_rows(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """A ``contrasts.contrast_table`` of shares as rows for ``compare``: points or per cent, the interval for questions like these."""
-    arms = [f"{method} - {baseline}" if baseline else method for method, baseline in zip(table["method"], table["baseline"], strict=True)]
-    ends = {"value": "difference", "low": "population_low", "high": "population_high"}
-    scaled = {name: 100.0 * table[column] for name, column in ends.items()}
-    rows = table[["model", "benchmark", "n", "seeds"]].assign(method=arms, metric=metric, **scaled)
-    return rows[list(MEASURED)]
-
-
-class VerdictRule(Frozen):
-    """When a printed number counts as reproduced. Numbers in the paper's units (per cent, points).
-
-    A **difference** of size d is *reproduced* when our interval excludes 0 on the paper's side and our estimate is at least
-    ``effect_share`` of d; *contradicted* when the interval lies below ``effect_share`` of d, so that even that part of the claim is ruled
-    out. A printed difference smaller than ``negligible`` is a claim of "no difference" and treated as a value.
-    A **value** v is *reproduced* when our interval lies within ``tolerance`` of v, *contradicted* when it lies outside altogether.
-    Everything else is *unresolved*, as is anything measured with fewer than ``min_seeds`` seeds.
-    """
-
-    effect_share: float = Field(0.5, gt=0, le=1)
-    negligible: float = Field(0.3, ge=0)
-    tolerance: float = Field(2.0, gt=0)
-    min_seeds: int = Field(3, ge=1)
+FEWER_STEPS = "fewer steps to the plateau of "
+SETTINGS_WON, SIGN_P, WILCOXON_P = "settings won", "sign test p", "wilcoxon p"
+LOWER_BOUND = " lower bound"
+POINTS = ("%", "pp")
+_KEY = ["model", "benchmark", "method", "metric", WINDOW]
 
 
-def verdict(printed: float, difference: bool, value: float, low: float, high: float, seeds: int, rule: VerdictRule) -> tuple[Verdict, str]:
-    """The verdict on one printed number and why; NaN ``printed`` is a number that the paper does not give, NaN ``value`` was not run."""
-    if np.isnan(value):
+class Printed(NamedTuple):
+    """A number of the paper: NaN ``number`` where its text does not give it."""
+
+    number: float
+    unit: str
+    kind: Kind
+
+
+class Ours(NamedTuple):
+    """What stands beside it, in its unit: NaN ``value`` where nothing was measured."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    seeds: int
+    wins: float
+
+
+def kind_of(metric: str, difference: bool) -> Kind:
+    """How a printed number is judged, by its metric and whether it compares two methods."""
+    if metric == SETTINGS_WON:
+        return "wins"
+    if metric in (SIGN_P, WILCOXON_P):
+        return "test"
+    if metric.endswith(LOWER_BOUND):
+        return "bound"
+    return "effect" if difference or metric.startswith(FEWER_STEPS) else "value"
+
+
+def verdict(printed: Printed, ours: Ours, rule: VerdictRule) -> tuple[Verdict, str]:
+    """The verdict on one printed number and why."""
+    if np.isnan(ours.value):
         return "not run", "no measurement of this model, benchmark, method and metric"
-    if np.isnan(printed):
+    if np.isnan(printed.number):
         return "unresolved", "the paper gives no number"
-    if seeds < rule.min_seeds:
-        return "unresolved", f"{seeds} seeds, the rule asks for {rule.min_seeds}"
-    if np.isnan(low) or np.isnan(high):
+    if ours.seeds < rule.min_seeds:
+        return "unresolved", f"{ours.seeds} seeds, the rule asks for {rule.min_seeds}"
+    if printed.kind == "wins":
+        return _test_verdict(float(stats.binomtest(int(ours.wins), ours.n).pvalue) if ours.n else 1.0, ours, rule)
+    if printed.kind == "test":
+        return _test_verdict(ours.value, ours, rule)
+    if np.isnan(ours.low) or np.isnan(ours.high):
         return "unresolved", "no interval"
-    if difference and abs(printed) >= rule.negligible:
-        return _effect_verdict(printed, value, low, high, rule)
-    return _value_verdict(printed, low, high, rule)
+    if printed.kind == "bound":
+        return _bound_verdict(printed.number, ours)
+    if printed.kind == "effect" and abs(printed.number) >= rule.negligible:
+        return _effect_verdict(printed.number, ours, rule)
+    return _value_verdict(printed, ours, rule)
 
 
-def _effect_verdict(printed: float, value: float, low: float, high: float, rule: VerdictRule) -> tuple[Verdict, str]:
+def _test_verdict(p: float, ours: Ours, rule: VerdictRule) -> tuple[Verdict, str]:
+    told = f"{ours.wins:g} of {ours.n} settings won, p = {p:.2g}"
+    if p >= rule.alpha:
+        return "unresolved", f"{told}: not below {rule.alpha:g}"
+    return ("reproduced" if 2 * ours.wins > ours.n else "contradicted"), told
+
+
+def _bound_verdict(bound: float, ours: Ours) -> tuple[Verdict, str]:
+    if ours.low >= bound:
+        return "reproduced", f"the interval lies above {bound:g}"
+    if ours.high < bound:
+        return "contradicted", f"the interval lies below {bound:g}"
+    return "unresolved", f"the interval holds {bound:g}"
+
+
+def _effect_verdict(printed: float, ours: Ours, rule: VerdictRule) -> tuple[Verdict, str]:
     sign = 1.0 if printed > 0 else -1.0
     wanted = rule.effect_share * abs(printed)
-    near, far = sorted((sign * low, sign * high))
+    near, far = sorted((sign * ours.low, sign * ours.high))
     if far < wanted:
         return "contradicted", f"the interval excludes an effect of {sign * wanted:+.2f}, {rule.effect_share:.0%} of the claim"
-    if near > 0 and sign * value >= wanted:
+    if near > 0 and sign * ours.value >= wanted:
         return "reproduced", f"the interval excludes 0 and the estimate is at least {rule.effect_share:.0%} of the claim"
     return "unresolved", f"the interval holds both 0 and {sign * wanted:+.2f}" if near <= 0 else "same sign, smaller than asked for"
 
 
-def _value_verdict(printed: float, low: float, high: float, rule: VerdictRule) -> tuple[Verdict, str]:
-    lowest, highest = printed - rule.tolerance, printed + rule.tolerance
-    if high < lowest or low > highest:
-        return "contradicted", f"the interval lies outside {printed:g} ± {rule.tolerance:g}"
-    if lowest <= low and high <= highest:
-        return "reproduced", f"the interval lies within {printed:g} ± {rule.tolerance:g}"
-    return "unresolved", f"the interval overlaps {printed:g} ± {rule.tolerance:g} in part"
+def _value_verdict(printed: Printed, ours: Ours, rule: VerdictRule) -> tuple[Verdict, str]:
+    width = rule.tolerance if printed.unit in POINTS else rule.relative * abs(printed.number)
+    lowest, highest = printed.number - width, printed.number + width
+    about = f"{printed.number:g} ± {width:g}"
+    if ours.high < lowest or ours.low > highest:
+        return "contradicted", f"the interval lies outside {about}"
+    if lowest <= ours.low and ours.high <= highest:
+        return "reproduced", f"the interval lies within {about}"
+    return "unresolved", f"the interval overlaps {about} in part"
 
 
-def compare(paper: pd.DataFrame, measured: pd.DataFrame, rule: VerdictRule, names: Mapping[str, str] | None = None) -> pd.DataFrame:
+def compare(paper: pd.DataFrame, measured: pd.DataFrame, rule: VerdictRule) -> pd.DataFrame:
     """Every row of ``paper_numbers`` with our value, interval, n and seeds, a verdict and its reason.
 
-    ``measured``: columns ``MEASURED``, one row a (model, benchmark, method, metric), in the paper's units, differences named ``a - b``.
-    ``names``: our name of a model, benchmark or method -> the paper's, where they differ (inside ``a - b`` too). ValueError for a
-    measurement that comes twice.
+    ``measured``: columns ``MEASURED``, one row a (model, benchmark, method, metric, window), by the paper's names and in its units,
+    differences named ``a - b``. ValueError for a measurement that comes twice.
     """
     missing = sorted(set(MEASURED) - set(measured.columns))
     if missing:
         raise ValueError(f"measured lacks the columns {missing}, it has {sorted(measured.columns)}")
-    ours = measured[list(MEASURED)].copy()
-    for column in _KEY[:3]:
-        ours[column] = [_renamed(name, names or {}) for name in ours[column]]
+    ours = measured[list(MEASURED)]
     twice = ours[ours.duplicated(_KEY)]
     if len(twice):
         raise ValueError(f"measured twice: {twice[_KEY].iloc[0].to_dict()}")
-    ours = ours.rename(columns={"value": "measured"})
-    joined = paper.merge(ours, on=_KEY, how="left", validate="many_to_one")
-    columns = (joined[name].to_numpy(dtype=np.float64) for name in ("number", "measured", "low", "high"))
-    seeds = joined["seeds"].fillna(0).to_numpy(dtype=np.int64)
-    verdicts = [
-        verdict(float(printed), bool(difference), float(value), float(low), float(high), int(runs), rule)
-        for printed, value, low, high, difference, runs in zip(*columns, joined["difference"], seeds, strict=True)
-    ]
+    joined = paper.merge(ours.rename(columns={"value": "measured"}), on=_KEY, how="left", validate="many_to_one")
+    verdicts = [_verdict_of(row, rule) for _, row in joined.iterrows()]
     return joined.assign(verdict=[word for word, _ in verdicts], reason=[reason for _, reason in verdicts])
 
 
-def _renamed(name: str, names: Mapping[str, str]) -> str:
-    return " - ".join(names.get(part, part) for part in name.split(" - "))
+def _verdict_of(row: pd.Series, rule: VerdictRule) -> tuple[Verdict, str]:
+    """``row``: of the joined table."""
+    printed = Printed(float(row["number"]), str(row["unit"]), kind_of(str(row["metric"]), bool(row["difference"])))
+    n, seeds = (0 if np.isnan(row[name]) else int(row[name]) for name in ("n", "seeds"))
+    ours = Ours(float(row["measured"]), float(row["low"]), float(row["high"]), n, seeds, float(row["wins"]))
+    return verdict(printed, ours, rule)
 
 
 def is_claim(paper: pd.DataFrame) -> pd.Series:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -85,7 +86,7 @@ def _block(block: Mapping[int, Contrast], resamples: int, level: float, seed: in
     first = next(iter(block.values()))
     stacked = np.stack([contrast.differences for contrast in block.values()])
     _, seeds, questions = stacked.shape
-    weights = bootstrap.resample_weights(questions, resamples, seed, first.benchmark)
+    weights = _question_weights(questions, resamples, seed, first.benchmark)
     seed_weights = bootstrap.resample_weights(seeds, resamples, seed, "seeds")
     by_question = stacked.mean(axis=1)
     conditional = bootstrap.paired(by_question, weights, level=level)
@@ -125,14 +126,25 @@ def _block(block: Mapping[int, Contrast], resamples: int, level: float, seed: in
 def pooled_contrast(
     contrasts: Sequence[Contrast], resamples: int = bootstrap.RESAMPLES, level: float = bootstrap.LEVEL, seed: int = 0
 ) -> bootstrap.Intervals:
-    """The mean difference over cells, each cell counting once, with its "questions like these" interval.
+    """The mean difference over cells, each cell counting once, with its "questions like these" interval."""
+    estimates = np.array([contrast.differences.mean() for contrast in contrasts])
+    return bootstrap.pooled(cell_resamples(contrasts, resamples, seed), estimates, level)
 
-    Questions that several cells share are resampled together; seeds are resampled within each cell.
-    """
+
+def cell_resamples(contrasts: Sequence[Contrast], resamples: int = bootstrap.RESAMPLES, seed: int = 0) -> list[FloatArray]:
+    """(B,) resampled means of each cell. Questions that several cells share are resampled together; seeds within each cell."""
     resampled = []
     for contrast in contrasts:
         seeds, questions = contrast.differences.shape
-        weights = bootstrap.resample_weights(questions, resamples, seed, contrast.benchmark)
+        weights = _question_weights(questions, resamples, seed, contrast.benchmark)
         seed_weights = bootstrap.resample_weights(seeds, resamples, seed, f"seeds/{contrast.model}/{contrast.benchmark}")
         resampled.append(bootstrap.two_level_means(contrast.differences[None], weights, seed_weights)[:, 0])
-    return bootstrap.pooled(resampled, np.array([contrast.differences.mean() for contrast in contrasts]), level)
+    return resampled
+
+
+@lru_cache(maxsize=16)
+def _question_weights(questions: int, resamples: int, seed: int, benchmark: str) -> FloatArray:
+    """``resample_weights`` of a benchmark's questions, kept: every table of a study draws the same ones."""
+    weights = bootstrap.resample_weights(questions, resamples, seed, benchmark)
+    weights.flags.writeable = False
+    return weights

@@ -4,7 +4,8 @@ The paper's unit is the cell (model x benchmark, mean over seeds), so its tests 
 not "on how many questions"; the question-level tests are in ``contrasts``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
@@ -13,37 +14,61 @@ from ttrlab.evaluate import bootstrap, tests
 from ttrlab.evaluate.contrasts import Contrast, pooled_contrast
 from ttrlab.types import FloatArray
 
-POINTS = 100.0
+EVERY = "every cell"
+"""Name of the group of all cells that a study has of a contrast."""
+
+Groups = Mapping[str, Sequence[str]]
+"""Name of a group -> the models, or the benchmarks, in it."""
 
 
-def family_means(
-    contrasts: Sequence[Contrast], families: Mapping[str, str], metric: str, resamples: int = bootstrap.RESAMPLES, seed: int = 0
-) -> pd.DataFrame:
-    """Mean difference of each family and of all cells in points, each cell counting once, with the interval over questions and seeds.
+@dataclass(frozen=True, slots=True)
+class Won:
+    """Over cells: how many the method wins and ties, and two-sided tests on the cells' mean differences."""
 
-    ``families``: model -> family; KeyError names a model without one. All contrasts compare the same two methods. Rows are as ``compare``
-    wants them; ``n`` counts cells.
-    """
-    first = _same_arms(contrasts)
-    groups = {"all": list(contrasts)}
-    for contrast in contrasts:
-        if contrast.model not in families:
-            raise KeyError(f"model {contrast.model!r} belongs to no family, the families know {sorted(families)}")
-        groups.setdefault(families[contrast.model], []).append(contrast)
-    rows = []
-    for family, cells in groups.items():
-        mean = pooled_contrast(cells, resamples, seed=seed)
-        value, low, high = (float(POINTS * end[0]) for end in (mean.estimate, mean.low, mean.high))
-        rows.append([family, "all", f"{first.method} - {first.baseline}", metric, value, low, high, len(cells), _fewest_seeds(cells)])
-    return pd.DataFrame(rows, columns=["model", "benchmark", "method", "metric", "value", "low", "high", "n", "seeds"])
+    cells: int
+    won: int
+    tied: int
+    sign_p: float
+    wilcoxon_p: float
 
 
-def settings_won(contrasts: Sequence[Contrast]) -> dict[str, float]:
-    """Over the given cells: how many, how many the method wins and ties, sign and Wilcoxon tests on the cells' mean differences."""
+def settings_won(contrasts: Sequence[Contrast]) -> Won:
+    """Over the given cells, all of one pair of methods."""
     _same_arms(contrasts)
     cells: FloatArray = np.array([contrast.differences.mean() for contrast in contrasts])
     sign, ranks = tests.sign_test(cells), tests.wilcoxon_test(cells)
-    return {"settings": len(cells), "settings won": sign.wins, "settings tied": sign.zeros, "sign test p": sign.p, "wilcoxon p": ranks.p}
+    return Won(len(cells), sign.wins, sign.zeros, sign.p, ranks.p)
+
+
+def family_table(
+    contrasts: Sequence[Contrast], models: Groups, benchmarks: Groups, resamples: int = bootstrap.RESAMPLES, seed: int = 0
+) -> pd.DataFrame:
+    """One row a group of cells: the mean difference, each cell counting once, its "questions like these" interval, settings won, tests.
+
+    Rows: every cell, then each group of models on all benchmarks, all models on each group of benchmarks. A group of which a cell is
+    missing is left out: its mean would be another claim.
+    """
+    first = _same_arms(contrasts)
+    rows = []
+    for on_models, on_benchmarks, cells in _groups(contrasts, models, benchmarks):
+        mean = pooled_contrast(cells, resamples, seed=seed)
+        ends = {"difference": mean.estimate[0], "low": mean.low[0], "high": mean.high[0]}
+        seeds = min(contrast.differences.shape[0] for contrast in cells)
+        names = {"models": on_models, "benchmarks": on_benchmarks, "method": first.method, "baseline": first.baseline}
+        rows.append({**names, **ends, "seeds": seeds, **asdict(settings_won(cells))})
+    return pd.DataFrame(rows)
+
+
+def _groups(contrasts: Sequence[Contrast], models: Groups, benchmarks: Groups) -> Iterator[tuple[str, str, list[Contrast]]]:
+    yield EVERY, EVERY, list(contrasts)
+    found = {(contrast.model, contrast.benchmark): contrast for contrast in contrasts}
+    all_models, all_benchmarks = (list(dict.fromkeys(names)) for names in zip(*found, strict=True))
+    wanted = [(name, EVERY, list(members), all_benchmarks) for name, members in models.items()]
+    wanted += [(EVERY, name, all_models, list(members)) for name, members in benchmarks.items()]
+    for on_models, on_benchmarks, some_models, some_benchmarks in wanted:
+        cells = [found.get((model, benchmark)) for model in some_models for benchmark in some_benchmarks]
+        if all(cell is not None for cell in cells):
+            yield on_models, on_benchmarks, [cell for cell in cells if cell is not None]
 
 
 def _same_arms(contrasts: Sequence[Contrast]) -> Contrast:
@@ -51,7 +76,3 @@ def _same_arms(contrasts: Sequence[Contrast]) -> Contrast:
     if len(arms) != 1:
         raise ValueError(f"expected contrasts of one pair of methods, got {arms}")
     return contrasts[0]
-
-
-def _fewest_seeds(cells: Sequence[Contrast]) -> int:
-    return min(contrast.differences.shape[0] for contrast in cells)

@@ -9,24 +9,12 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from pydantic import Field
 
-from ttrlab.config.settings import Frozen
+from ttrlab.config.evidence import RegimeRule
 from ttrlab.evaluate.metrics import CORRECT, WRONG, Verdicts, majority_class
 from ttrlab.types import FloatArray, IntArray
 
 Regime = Literal["saturated", "contested", "floor"]
-
-
-class RegimeRule(Frozen):
-    """Where the regimes end; the paper names them and gives no numbers.
-
-    ``floor``: at most this share of the roll-outs is correct, so there is nothing to recover. ``saturated``: at least this share gives one
-    answer. The floor is asked first: a unanimous wrong answer is at the floor.
-    """
-
-    floor: float = Field(0.05, ge=0, lt=1)
-    saturated: float = Field(0.9, gt=0.5, le=1)
 
 
 def regime(correct: Verdicts, answer_class: IntArray, rule: RegimeRule) -> Regime:

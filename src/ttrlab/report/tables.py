@@ -1,8 +1,12 @@
-"""Tables from the tidy scores: means over seeds, differences from base, ready for CSV and Markdown."""
+"""Tables from the tidy scores: means over seeds, differences from base, written as CSV, Markdown and LaTeX."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
+
+from ttrlab.files import write_text
+from ttrlab.report.latex import latex
 
 BASE = "base"
 
@@ -39,8 +43,20 @@ def _cell(mean: float, delta: float, method: str) -> str:
 
 
 def markdown(table: pd.DataFrame, caption: str) -> str:
-    """A Markdown table with its caption above."""
+    """A Markdown table with its caption above; a bar or a line break in a cell stays in its cell."""
     head = "| " + " | ".join(map(str, table.columns)) + " |"
     rule = "|" + "---|" * len(table.columns)
-    body = ["| " + " | ".join("" if pd.isna(value) else str(value) for value in row) + " |" for row in table.itertuples(index=False)]
+    body = ["| " + " | ".join("" if pd.isna(cell) else _inline(str(cell)) for cell in row) + " |" for row in table.to_numpy(dtype=object)]
     return "\n".join([caption, "", head, rule, *body, ""])
+
+
+def _inline(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split("\n"))
+
+
+def write(stem: Path, table: pd.DataFrame, caption: str, shown: pd.DataFrame | None = None) -> None:
+    """``stem``.csv of ``table``, ``stem``.md and ``stem``.tex of ``shown``, which is the same table as a person reads it."""
+    readable = table if shown is None else shown
+    write_text(stem.with_suffix(".csv"), table.to_csv(index=False))
+    write_text(stem.with_suffix(".md"), markdown(readable, caption))
+    write_text(stem.with_suffix(".tex"), latex(readable, caption, stem.name))

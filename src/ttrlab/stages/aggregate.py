@@ -13,6 +13,8 @@ from ttrlab.report import figures, tables
 from ttrlab.stages.command import parse, read_spec, run
 from ttrlab.stages.plan import load_frozen
 
+ENDPOINTS = "Scores at the last checkpoint: mean over seeds, their standard deviation, difference from base; n questions"
+
 
 def join(cells: Path, wanted: Iterable[Cell], name: str) -> pd.DataFrame:
     """One table of the file ``name`` of all cells that have it, in the order of the study."""
@@ -42,11 +44,11 @@ def main() -> None:
     for name, table in whole.items():
         write_text(out / f"{name}.csv", table.to_csv(index=False))
     means = pd.concat([tables.endpoint_means(summary, metric) for metric in spec.metrics], ignore_index=True)
-    write_text(out / "tables" / "endpoints.csv", means.to_csv(index=False))
+    tables.write(out / "tables" / "endpoints", means, ENDPOINTS)
     main_metric = spec.metrics[0]
     caption = f"{main_metric} in %, mean over seeds at the last checkpoint (difference from base); n and seeds: endpoints.csv"
     main_table = tables.wide(means[means.metric == main_metric], spec.methods)
-    write_text(out / "tables" / "main.md", tables.markdown(main_table, caption))
+    tables.write(out / "tables" / "main", main_table, caption)
     figures.save(figures.endpoints(summary, main_metric), out / "figures" / "endpoints")
     figures.save(figures.learning_curves(summary, main_metric), out / "figures" / "learning_curves")
     if len(audit):

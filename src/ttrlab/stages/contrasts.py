@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from ttrlab.config.specs import AggregateSpec
+from ttrlab.config.evidence import Evidence
+from ttrlab.config.specs import EvidenceSpec
 from ttrlab.evaluate.contrasts import Contrast, contrast_table, contrasts_from
+from ttrlab.evaluate.families import family_table
 from ttrlab.files import write_text
-from ttrlab.report.tables import BASE, markdown
+from ttrlab.report import tables
+from ttrlab.report.claims import family_rows
+from ttrlab.report.tables import BASE
 from ttrlab.stages.command import parse, read_spec, run
 
 BASELINES = (BASE, "majority")
@@ -44,7 +48,7 @@ def _stacked(found: Sequence[tuple[str, list[Contrast]]]) -> pd.DataFrame:
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """The contrasts of one metric in percentage points, as a person reads them."""
+    """The contrasts in percentage points, as a person reads them."""
 
     def between(row: pd.Series, name: str) -> str:
         low, high = (100 * row[f"{name}low"], 100 * row[f"{name}high"])
@@ -52,6 +56,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
     rows = [
         {
+            "metric": row.metric,
             "model": row.model,
             "benchmark": row.benchmark,
             "contrast": f"{row.method} - {row.baseline}",
@@ -70,25 +75,36 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def report(table: pd.DataFrame, metrics: Sequence[str]) -> str:
-    """The contrasts as Markdown, one table a metric."""
-    caption = (
-        "{}: differences in points with 95 % intervals, seeds resampled (these questions) and questions and seeds resampled (questions "
-        "like these); Holm over this table; detectable: smallest true difference seen with 80 % power"
-    )
-    parts = [markdown(readable(rows), caption.format(metric)) for metric in metrics if len(rows := table[table["metric"] == metric])]
-    return "\n".join(parts) if parts else "No two methods of this study can be compared: it has neither base nor majority beside another.\n"
+CAPTION = (
+    "Differences in points with 95 % intervals: seeds resampled (these questions), questions and seeds resampled (questions like these); "
+    "Holm over the contrasts of a metric; detectable: smallest true difference seen with 80 % power"
+)
+NOTHING = "No two methods of this study can be compared: it has neither base nor majority beside another"
+FAMILIES = (
+    "{}: mean differences over cells, each counting once, as CoRE summarises its grid; 95 % interval, questions and seeds resampled; "
+    "settings won and two-sided tests over cells"
+)
+
+
+def families(questions: pd.DataFrame, metric: str, methods: Sequence[str], evidence: Evidence) -> pd.DataFrame:
+    """``family_table`` of every method against each baseline, by the study's groups of models and benchmarks."""
+    pairs = [(method, baseline) for baseline in BASELINES if baseline in methods for method in methods if method not in (BASE, baseline)]
+    found = [contrasts_from(questions, metric, method, baseline) for method, baseline in pairs]
+    parts = [family_table(contrasts, evidence.models, evidence.benchmarks) for contrasts in found if contrasts]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def main() -> None:
-    """Write ``--contrasts`` (CSV), ``--table`` (Markdown) and ``--intervals`` (CSV) from ``--questions``."""
-    arguments = parse(__doc__, "questions", "contrasts", "table", "intervals")
-    spec = read_spec(AggregateSpec, arguments.spec)
+    """Write ``--contrasts``, ``--intervals`` (CSV) and the tables contrasts and families in ``--tables`` from ``--questions``."""
+    arguments = parse(__doc__, "questions", "contrasts", "intervals", "tables")
+    spec, folder = read_spec(EvidenceSpec, arguments.spec), Path(arguments.tables)
     questions = pd.read_csv(arguments.questions, dtype={"question_id": str})
     compared = differences(questions, spec.metrics, spec.methods)
     write_text(Path(arguments.contrasts), compared.to_csv(index=False))
-    write_text(Path(arguments.table), report(compared, spec.metrics))
     write_text(Path(arguments.intervals), own_scores(questions, spec.metrics, spec.methods).to_csv(index=False))
+    tables.write(folder / "contrasts", readable(compared), CAPTION if len(compared) else NOTHING)
+    summary = families(questions, spec.metrics[0], spec.methods, spec.evidence)
+    tables.write(folder / "families", summary, FAMILIES.format(spec.metrics[0]) if len(summary) else NOTHING, family_rows(summary))
 
 
 if __name__ == "__main__":

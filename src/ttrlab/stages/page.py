@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from ttrlab.benchmarks import read_gold, read_questions
-from ttrlab.config.specs import AggregateSpec
+from ttrlab.config.evidence import RegimeRule
+from ttrlab.config.specs import EvidenceSpec
 from ttrlab.config.study import Cell, Plan
 from ttrlab.files import read_jsonl
 from ttrlab.pools import PoolRow, read_pool
@@ -51,6 +52,7 @@ class Library:
     plan: Plan
     results: Path
     scores: pd.DataFrame
+    regimes: RegimeRule
     unpublishable: bool
 
     def book(self, model: str, benchmark: str) -> Book | None:
@@ -62,7 +64,7 @@ class Library:
         rows = self.scores[(self.scores.model == model) & (self.scores.benchmark == benchmark)]
         means = rows.groupby(["method", "question_id"], sort=False)["value"].mean()
         scores = {str(method): means[method].to_dict() for method in rows["method"].unique()}
-        book = Book(read_questions(data / "questions.jsonl"), read_gold(data / "gold.jsonl"), scores)
+        book = Book(read_questions(data / "questions.jsonl"), read_gold(data / "gold.jsonl"), scores, self.regimes)
         cells = [cell for cell in self.plan.cells if (cell.model, cell.benchmark) == (model, benchmark)]
         for cell in cells:
             self._add(book, cell)
@@ -85,10 +87,10 @@ def main() -> None:
     parser = stage_parser(__doc__, "plan", "results", "out")
     parser.add_argument("--include-unpublishable", action="store_true", help="show the items of benchmarks marked publishable: false, too")
     arguments = parser.parse_args()
-    spec, results = read_spec(AggregateSpec, arguments.spec), Path(arguments.results)
+    spec, results = read_spec(EvidenceSpec, arguments.spec), Path(arguments.results)
     plan = load_frozen(Path(arguments.plan))
     questions = pd.read_csv(results / "questions.csv", dtype={"question_id": str})
-    library = Library(plan, results, questions[questions.metric == spec.metrics[0]], arguments.include_unpublishable)
+    library = Library(plan, results, questions[questions.metric == spec.metrics[0]], spec.evidence.regimes, arguments.include_unpublishable)
     audit = results / "audit.csv"
     tables = Tables(
         summary=pd.read_csv(results / "summary.csv"),

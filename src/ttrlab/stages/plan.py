@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from ttrlab.adapt.schedule import checkpoint_steps, total_updates
+from ttrlab.config.evidence import Evidence
 from ttrlab.config.settings import Frozen
-from ttrlab.config.specs import AggregateSpec, PrepareSpec, PretrainSpec, adapt_spec, audit_spec, evaluate_spec, score_spec
+from ttrlab.config.specs import AggregateSpec, EvidenceSpec, PrepareSpec, PretrainSpec, adapt_spec, audit_spec, evaluate_spec, score_spec
 from ttrlab.config.study import Cell, Plan, make_plan
 from ttrlab.engines import ENGINES
-from ttrlab.files import write_text
+from ttrlab.files import read_json, write_json, write_text
 from ttrlab.signals import required_stats
 
 CELL_KEYS = ("model", "benchmark", "method", "seed")
@@ -19,13 +20,17 @@ CATALOGUE_KEY = "catalogue"
 """Key of ``--config`` for a catalogue folder other than the project's ``config``; no part of the study either."""
 
 
+def catalogue_folder(config: Mapping[str, Any], default: Path) -> Path:
+    """The folder of the study's catalogue and papers: the project's, ``default``, unless Snakemake's ``config`` names another."""
+    return Path(config[CATALOGUE_KEY]) if CATALOGUE_KEY in config else default
+
+
 def load_plan(config: Mapping[str, Any], catalogue: Path) -> Plan:
     """The validated plan behind Snakemake's ``config``; ValueError lists the faults, one a line.
 
     ``catalogue``: the project's folder, used unless the config names another.
     """
-    study = {key: value for key, value in config.items() if key not in CELL_KEYS}
-    plan, _ = load_study(study, None if CATALOGUE_KEY in config else catalogue)
+    plan, _ = load_study({key: value for key, value in config.items() if key not in CELL_KEYS}, catalogue_folder(config, catalogue))
     check_engine(plan)
     check_schedules(plan)
     return plan
@@ -64,6 +69,18 @@ def check_schedules(plan: Plan) -> None:
 def freeze(plan: Plan, path: Path) -> None:
     """Write the plan that a run starts with; jobs that start later read this and not the YAML."""
     write_text(path, plan.model_dump_json(indent=1, exclude_unset=True) + "\n")
+
+
+def fix_rules(plan: Plan, path: Path) -> None:
+    """Write the study's rules of judging the first time that it runs; later runs leave the file as it is."""
+    if not path.exists():
+        write_json(path, plan.study.evidence.rules())
+
+
+def changed_rules(evidence: Evidence, path: Path) -> dict[str, str]:
+    """Rules that are not as they were when the study first ran: name -> "then -> now"."""
+    then, now = read_json(path), evidence.rules()
+    return {name: f"{then[name]} -> {now[name]}" for name in now if name in then and then[name] != now[name]}
 
 
 def load_frozen(path: Path) -> Plan:
@@ -125,6 +142,12 @@ class Jobs:
         """The spec of the study's tables and figures."""
         study = self.plan.study
         return AggregateSpec(study=study.study, metrics=study.evaluation.metrics, methods=study.methods).model_dump_json()
+
+    def evidence(self) -> str:
+        """The spec of the study's comparisons."""
+        study = self.plan.study
+        metrics = study.evaluation.metrics
+        return EvidenceSpec(study=study.study, metrics=metrics, methods=study.methods, evidence=study.evidence).model_dump_json()
 
     def prepare(self, benchmark: str) -> str:
         """The spec of writing a benchmark's files."""

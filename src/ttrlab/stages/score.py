@@ -1,4 +1,4 @@
-"""Grade the evaluation roll-outs of one cell: a table of metrics, and the same per question."""
+"""Grade the evaluation roll-outs of one cell: a table of metrics, the same per question, and the main metric's curve per question."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -57,10 +57,12 @@ def score_rows(score: Score, groups: Mapping[str, list[int]], step: int, endpoin
         }
 
 
-def tables(spec: ScoreSpec, pools: Sequence[str], greedy: list[PoolRow], gold: Mapping[str, Gold]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The scores of every checkpoint in ``pools`` (endpoint first), and those of the endpoint by question."""
+def tables(spec: ScoreSpec, pools: Sequence[str], greedy: list[PoolRow], gold: Mapping[str, Gold]) -> list[pd.DataFrame]:
+    """The scores of every checkpoint in ``pools`` (endpoint first), those of the endpoint by question, and the main metric of every
+    question (rows) at every checkpoint (columns)."""
     table: list[dict[str, Any]] = []
     per_question: list[dict[str, Any]] = []
+    curves: dict[int, pd.Series] = {}
     for endpoint, pool in zip([True, *[False] * len(pools)], pools, strict=False):
         for step, grouped in groupby(read_pool(Path(pool)), key=lambda row: row.step):
             rows = list(grouped)
@@ -68,26 +70,29 @@ def tables(spec: ScoreSpec, pools: Sequence[str], greedy: list[PoolRow], gold: M
             groups = groups_of(ids, gold)
             for score in checkpoint_scores(spec.metrics, rows, greedy if endpoint else [], gold):
                 table += score_rows(score, groups, step, endpoint)
+                if score.name == spec.metrics[0]:
+                    curves[step] = pd.Series(score.per_question, index=ids)
                 if endpoint:
                     per_question += [
                         {"question_id": i, "metric": score.name, "value": v} for i, v in zip(ids, score.per_question, strict=True)
                     ]
     cell = spec.cell.model_dump()
-    return pd.DataFrame(table).assign(**cell), pd.DataFrame(per_question).assign(**cell)
+    curve = pd.DataFrame(dict(sorted(curves.items()))).rename_axis("question_id").reset_index()
+    return [pd.DataFrame(table).assign(**cell), pd.DataFrame(per_question).assign(**cell), curve]
 
 
 def main() -> None:
-    """Write ``--scores`` and ``--questions`` from ``--pools`` (endpoint first) and ``--gold``."""
-    parser = stage_parser(__doc__, "gold", "greedy", "scores", "questions")
+    """Write ``--scores``, ``--questions`` and ``--curves`` from ``--pools`` (endpoint first) and ``--gold``."""
+    parser = stage_parser(__doc__, "gold", "greedy", "scores", "questions", "curves")
     parser.add_argument("--pools", nargs="+", required=True)
     arguments = parser.parse_args()
     use_cache(PROOFS)
     spec = read_spec(ScoreSpec, arguments.spec)
     gold = read_gold(Path(arguments.gold))
     with metered(Path(arguments.scores).parent / "score", "score", digest(spec.model_dump(mode="json"))) as meter, meter.phase("grade"):
-        scores, questions = tables(spec, arguments.pools, list(read_pool(Path(arguments.greedy))), gold)
-        write_text(Path(arguments.scores), scores.to_csv(index=False))
-        write_text(Path(arguments.questions), questions.to_csv(index=False))
+        made = tables(spec, arguments.pools, list(read_pool(Path(arguments.greedy))), gold)
+        for path, table in zip((arguments.scores, arguments.questions, arguments.curves), made, strict=True):
+            write_text(Path(path), table.to_csv(index=False))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ import numpy as np
 
 from ttrlab import grading
 from ttrlab.benchmarks import Gold
+from ttrlab.config.evidence import RegimeRule
 from ttrlab.evaluate.metrics import gold_of, grade
-from ttrlab.evaluate.regimes import RegimeRule, regime
+from ttrlab.evaluate.regimes import regime
 from ttrlab.pools import PoolRow
 from ttrlab.report.page.samples import Decision, Sample, cut, main_label, merged, shown, visit
 from ttrlab.types import Question
@@ -18,10 +19,12 @@ REGIME = "regime"
 
 
 class Book:
-    """What is known of the questions of one pair. ``scores``: method -> question id -> its score, mean over seeds."""
+    """What is known of the questions of one pair. ``scores``: method -> question id -> its score, mean over seeds. ``rule``: of regimes."""
 
-    def __init__(self, questions: Sequence[Question], gold: Mapping[str, Gold], scores: Mapping[str, Mapping[str, float]]) -> None:
-        self.questions, self.gold, self.scores = questions, gold, scores
+    def __init__(
+        self, questions: Sequence[Question], gold: Mapping[str, Gold], scores: Mapping[str, Mapping[str, float]], rule: RegimeRule
+    ) -> None:
+        self.questions, self.gold, self.scores, self.rule = questions, gold, scores, rule
         self._answers = {question_id: entry.answer for question_id, entry in gold.items()}
         self._visits: dict[str, list[dict[str, Any]]] = {question.id: [] for question in questions}
         self._samples: dict[str, list[Sample]] = {question.id: [] for question in questions}
@@ -34,7 +37,7 @@ class Book:
             classes = grading.classes(row.answers)
             self._samples[row.question_id].append(Sample(row, classes, run))
             correct = grade(row.answers, gold_of(row.question_id, self._answers))
-            self._regimes[row.question_id] = regime(correct, classes, RegimeRule())
+            self._regimes[row.question_id] = regime(correct, classes, self.rule)
 
     def add_training(self, visits: Iterable[tuple[PoolRow, Decision]], method: str, run: int, full: Mapping[str, frozenset[int]]) -> None:
         """The visits of one adaptation. ``full``: question id -> steps whose roll-outs are kept to be shown."""
