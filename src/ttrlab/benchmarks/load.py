@@ -2,17 +2,23 @@
 
 from pathlib import Path
 
+from ttrlab.benchmarks import arithmetic
 from ttrlab.benchmarks.sources import hub_rows, read_rows
 from ttrlab.benchmarks.split import split_items
 from ttrlab.benchmarks.store import Loaded
 from ttrlab.benchmarks.table import Item, check_columns, to_item, unique
-from ttrlab.config.catalogue import Benchmark, Columns, GeneratedBenchmark, HubBenchmark, PathBenchmark
+from ttrlab.config.catalogue import ArithmeticBenchmark, Benchmark, Columns, GeneratedBenchmark, HubBenchmark, PathBenchmark
 
 
 def load_benchmark(name: str, benchmark: Benchmark) -> Loaded:
     """The benchmark that the entry ``name`` describes. ValueError names file, row and column of what is wrong in its source,
     or both numbers where the source does not have the ``rows`` that the entry states."""
-    loaded = _generated(benchmark) if isinstance(benchmark, GeneratedBenchmark) else _from_rows(name, benchmark)
+    if isinstance(benchmark, GeneratedBenchmark):
+        loaded = _generated(benchmark)
+    elif isinstance(benchmark, ArithmeticBenchmark):
+        loaded = _arithmetic(benchmark)
+    else:
+        loaded = _from_rows(name, benchmark)
     if len(loaded.questions) != benchmark.rows:
         raise ValueError(f"benchmark {name!r}: rows: {benchmark.rows} stated, but its source gives {len(loaded.questions)}")
     return loaded
@@ -26,6 +32,15 @@ def _generated(benchmark: GeneratedBenchmark) -> Loaded:
         questions=tuple(question for question, _, _ in rows),
         gold={question.id: answer for question, answer, _ in rows},
         tags={question.id: dict(tags) for question, _, tags in rows},
+    )
+
+
+def _arithmetic(benchmark: ArithmeticBenchmark) -> Loaded:
+    rows = arithmetic.questions(benchmark, benchmark.rows)
+    return Loaded(
+        questions=tuple(question for question, _ in rows),
+        gold={question.id: answer for question, answer in rows},
+        tags={question.id: {} for question, _ in rows},
     )
 
 

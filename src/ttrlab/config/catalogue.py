@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
+from ttrlab.config.arithmetic import TwoDigit
 from ttrlab.config.judge import JudgeConfig
 from ttrlab.config.lab import LabBenchmark, LabModel
 from ttrlab.config.settings import Frozen, SamplingOverride, TrainingOverride
@@ -108,10 +109,14 @@ class Columns(Frozen):
 
 
 class _Benchmark(Frozen):
-    """What every benchmark entry states. ``rows``: number of questions after filter and split, so that planning downloads nothing."""
+    """What every benchmark entry states. ``rows``: number of questions after filter and split, so that planning downloads nothing.
+
+    ``publishable: false``: items are never printed into reports (GPQA's authors ask for it).
+    """
 
     kind: AnswerKind = "math"
     rows: int = Field(ge=1)
+    publishable: bool = True
     sampling: SamplingOverride | None = None
     training: TrainingOverride | None = None
 
@@ -127,11 +132,10 @@ class _Rows(_Benchmark):
     duplicates: Literal["refuse", "first"] = "refuse"
     split: Split | None = None
     seed: int = Field(0, ge=0)
-    publishable: bool = True
 
 
 class HubBenchmark(_Rows):
-    """A data set on the Hugging Face hub. ``publishable: false``: items are never printed into reports (GPQA's authors ask for it)."""
+    """A data set on the Hugging Face hub."""
 
     source: Literal["hub"] = "hub"
     id: str
@@ -159,7 +163,13 @@ class GeneratedBenchmark(_Benchmark, LabBenchmark):
         return self
 
 
-Benchmark = Annotated[HubBenchmark | PathBenchmark | GeneratedBenchmark, Field(discriminator="source")]
+class ArithmeticBenchmark(_Benchmark, TwoDigit):
+    """Generated two-digit sums or products."""
+
+    kind: AnswerKind = "integer"
+
+
+Benchmark = Annotated[HubBenchmark | PathBenchmark | GeneratedBenchmark | ArithmeticBenchmark, Field(discriminator="source")]
 
 
 class Method(Frozen):

@@ -58,7 +58,7 @@ class Library:
     def book(self, model: str, benchmark: str) -> Book | None:
         """The book of one pair; None where the benchmark's authors ask that its items are not printed."""
         entry = self.plan.catalogue.benchmarks[benchmark]
-        if entry.source != "lab" and not (entry.publishable or self.unpublishable):
+        if not (entry.publishable or self.unpublishable):
             return None
         data = self.results / "data" / benchmark
         rows = self.scores[(self.scores.model == model) & (self.scores.benchmark == benchmark)]
