@@ -1,6 +1,7 @@
 """From a quantised GGUF file to a Hugging Face folder in float32."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -13,7 +14,7 @@ def convert(source: Path, target: Path) -> None:
     removed. ``save_original_format``: names and shapes of the tensors stay transformers' own.
     """
     tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
-    model = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype=torch.float32)
+    model: Any = AutoModelForCausalLM.from_pretrained(source.parent, gguf_file=source.name, dtype=torch.float32)
     model.hf_quantizer = None
     for owner, mark in ((model, "is_quantized"), (model, "quantization_method"), (model.config, "quantization_config")):
         vars(owner).pop(mark, None)
