@@ -12,6 +12,7 @@ from ttrlab.config.study import Cell, Plan, make_plan
 from ttrlab.engines import ENGINES
 from ttrlab.files import read_json, write_json, write_text
 from ttrlab.signals import required_stats
+from ttrlab.stages.ondisk import check_paths
 
 CELL_KEYS = ("model", "benchmark", "method", "seed")
 """Keys of ``--config`` that name one cell for the target ``cell``; they are no part of the study."""
@@ -33,6 +34,7 @@ def load_plan(config: Mapping[str, Any], catalogue: Path) -> Plan:
     plan, _ = load_study({key: value for key, value in config.items() if key not in CELL_KEYS}, catalogue_folder(config, catalogue))
     check_engine(plan)
     check_schedules(plan)
+    check_paths(plan)
     return plan
 
 
