@@ -147,6 +147,10 @@ def test_poisoned_gold_leaves_every_byte_of_a_label_free_adaptation(finished, tm
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "config").glob("*.yaml")))
 def test_every_shipped_study_plans_offline(name, tmp_path):
+    model = tmp_path / "results/smollm2-135m-instruct"  # the one model that the shipped studies name by path
+    model.mkdir(parents=True)
+    (model / "config.json").write_text("{}")
+    (model / "chat_template.jinja").write_text("{{ messages }}")
     done = snakemake_study(name, tmp_path)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "adapt" in done.stdout + done.stderr

@@ -26,9 +26,7 @@ def check_model(name: str, model: PathModel) -> None:
     if not (folder / "config.json").is_file():
         raise ValueError(f"models.{name}.path: {model.path} has no config.json, so it is no Hugging Face model folder")
     if model.prompt.template == "chat" and not has_chat_template(folder):
-        raise ValueError(
-            f"models.{name}.prompt.template is 'chat', but {model.path} has no chat template; use prompt: {{template: plain}}"
-        )
+        raise ValueError(f"models.{name}.prompt.template is 'chat', but {model.path} has no chat template; use prompt: {{template: plain}}")
 
 
 def has_chat_template(folder: Path) -> bool:
