@@ -18,6 +18,7 @@ rule page:
         intervals=f"{RESULTS}/intervals.csv",
         paper=f"{RESULTS}/tables/paper.csv" if PAPERS else [],
         figures=expand(f"{RESULTS}/figures/{{figure}}.svg", figure=FIGURES),
+        evidence=f"{RESULTS}/evidence",
         replays=REPLAYS,
     output:
         index=f"{RESULTS}/page/index.html",

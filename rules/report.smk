@@ -1,5 +1,7 @@
 """INPUT   the scores and audits of all cells
 OUTPUT  {results}/summary.csv     every cell: model, benchmark, method, seed, metric, value, n, ...
+        {cell}/offline            of base: regimes, recovery region, labels against votes, before any training
+        {results}/evidence        figures of the evidence, each that has something to show
         {results}/tables, figures {csv,md,tex} and {svg,png}; tables/paper: every number of the study's papers beside ours, with a verdict
         {results}/contrasts.csv   every method against base and majority: intervals, tests, detectable effects
         {results}/intervals.csv   every method's own score with its intervals
@@ -12,6 +14,7 @@ QUESTIONS = [f"{JOBS.folder(cell)}/questions.csv" for cell in PLAN.cells]
 ADAPTED = [path for cell in PLAN.cells for path in JOBS.adapted(cell)]
 AUDITS = [path.replace("adapt/manifest.json", "audit.csv") for path in ADAPTED]
 CURVES = [f"{JOBS.folder(cell)}/curves.csv" for cell in PLAN.cells]
+OFFLINE = [path for cell in PLAN.cells for path in JOBS.offline(cell)]
 PAPERS = [f"{CATALOGUE}/paper/{paper}.csv" for paper in PLAN.study.evidence.papers]
 FORMATS = ["csv", "md", "tex"]
 FIGURES = ["endpoints", "learning_curves"] + (["reward_audit"] if AUDITS else [])
@@ -34,6 +37,7 @@ localrules:
     contrasts,
     efficiency,
     paper,
+    figures,
 
 
 rule aggregate:
@@ -121,6 +125,7 @@ rule paper:
         audit=f"{RESULTS}/audit.csv",
         summary=f"{RESULTS}/summary.csv",
         efficiency=f"{RESULTS}/efficiency.csv",
+        offline=[path for path in OFFLINE if path.endswith("questions.csv")],
     output:
         tables=tables_of("paper"),
     log:
@@ -131,5 +136,43 @@ rule paper:
         fixed=RULES,
         table=f"{RESULTS}/tables/paper",
     shell:
-        "python -m ttrlab.stages.paper --spec {params.spec:q} --papers {input.papers:q} --results {params.results:q}"
+        "python -m ttrlab.stages.paper --spec {params.spec:q} --papers {input.papers:q} --offline {input.offline:q} --results {params.results:q}"
         " --fixed {params.fixed:q} --table {params.table:q} 2> {log:q}"
+
+
+rule offline:
+    input:
+        rollouts=f"{CELLS}/evaluate/rollouts.jsonl.gz",
+        gold=f"{RESULTS}/data/{{benchmark}}/gold.jsonl",
+    output:
+        questions=f"{CELLS}/offline/questions.csv",
+        votes=f"{CELLS}/offline/votes.csv",
+    log:
+        f"{CELLS}/logs/offline.log",
+    params:
+        spec=of_cell(JOBS.spec, "offline"),
+    shell:
+        "python -m ttrlab.stages.offline --spec {params.spec:q} --rollouts {input.rollouts:q} --gold {input.gold:q}"
+        " --questions {output.questions:q} --votes {output.votes:q} 2> {log:q}"
+
+
+rule figures:
+    input:
+        offline=OFFLINE,
+        questions=f"{RESULTS}/questions.csv",
+        steps=f"{RESULTS}/steps.csv",
+        contrasts=f"{RESULTS}/contrasts.csv",
+        efficiency=f"{RESULTS}/efficiency.csv",
+    output:
+        folder=report(
+            directory(f"{RESULTS}/evidence"), patterns=["{name}.png"], category="Figures", caption="../docs/captions/evidence.rst"
+        ),
+    log:
+        f"{RESULTS}/logs/figures.log",
+    params:
+        spec=JOBS.evidence(),
+        plan=FROZEN,
+        results=RESULTS,
+    shell:
+        "python -m ttrlab.stages.figures --spec {params.spec:q} --plan {params.plan:q} --results {params.results:q}"
+        " --out {output.folder:q} 2> {log:q}"

@@ -42,7 +42,11 @@ def found() -> Measurements:
         [["a", "x", "ours", "majority", 0.6, 0.2, 0.8, 20, 3], ["a", "y", "ours", "majority", -np.inf, -np.inf, 0.1, 20, 3]],
         columns=["model", "benchmark", "method", "baseline", "fewer", "low", "high", "n", "seeds"],
     )
-    return Measurements(scored(), audit, efficiency, {("a", "x"): 90}, "mean@4", EVIDENCE, resamples=500)
+    offline = pd.DataFrame(
+        [["a", "x", gap] for gap in (0.2, 0.4, np.nan)] + [["a", "y", gap] for gap in (0.5, 0.7)],
+        columns=["model", "benchmark", "confidence_gap"],
+    )
+    return Measurements(scored(), audit, efficiency, offline, {("a", "x"): 90}, "mean@4", EVIDENCE, resamples=500)
 
 
 def wanted(method="core - majority", metric="mean@4", model="a", benchmark="x", window="", unit="pp") -> Wanted:
@@ -110,6 +114,15 @@ def test_fewer_steps_of_a_cell_and_over_cells(found):
     ends = [measure(wanted("core", f"{metric}, {end}", "all", "all", unit="%"), of_a).value for end in ("least", "most")]
     assert ends == [-np.inf, pytest.approx(60)]
     assert measure(wanted("core", f"{metric}, least", "all", "all", unit="%"), found) is None
+
+
+def test_the_confidence_gap_and_its_factor_are_means_over_cells(found):
+    gap = measure(wanted("core", "confidence gap", model="a", benchmark="all", unit="nats"), found)
+    assert (gap.value, gap.n, gap.cells) == (pytest.approx(0.45), 4, 2)
+    factor = measure(wanted("core", "threshold factor at the measured gap", model="a", benchmark="all", unit="ratio"), found)
+    assert factor.value == pytest.approx(np.exp(-0.45 / 0.25))
+    assert factor.low < factor.value < factor.high
+    assert measure(wanted("core", "confidence gap", model="b", benchmark="all", unit="nats"), found) is None
 
 
 def test_what_nobody_measured_has_no_row(found):

@@ -5,11 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from ttrlab.config.catalogue import AnswerKind, Benchmark, LabPolicy, Model, PromptStyle
-from ttrlab.config.evidence import Evidence
+from ttrlab.config.evidence import Evidence, RegimeRule
 from ttrlab.config.judge import JudgeConfig
 from ttrlab.config.settings import Frozen, Sampling, Training
 from ttrlab.config.study import Cell, Plan
 from ttrlab.rewards import RewardRule
+from ttrlab.rewards.core import Core
 
 Engine = Literal["torch", "vllm", "openrlhf"]
 
@@ -174,3 +175,23 @@ class EvidenceSpec(AggregateSpec):
     """The study's comparisons: of its methods, and with the papers."""
 
     evidence: Evidence = Evidence()
+
+
+class OfflineSpec(Frozen):
+    """What the base model's roll-outs on one benchmark say: ``rules`` label them, ``core`` is the one whose recoveries are asked for."""
+
+    model: str
+    benchmark: str
+    rules: dict[str, RewardRule]
+    core: RewardRule
+    batch: int
+    regimes: RegimeRule
+
+
+def offline_spec(plan: Plan, cell: Cell) -> OfflineSpec:
+    """The spec of a base cell; CoRE at the paper's setting where the study has no method of that name."""
+    rules = {name: rule for name in plan.study.methods if (rule := plan.catalogue.methods[name].reward) is not None}
+    own = [rule for name, rule in rules.items() if name == "core" and rule.rule == "core"]
+    core = own[0] if own else Core()
+    batch = plan.training(cell).batch
+    return OfflineSpec(model=cell.model, benchmark=cell.benchmark, rules=rules, core=core, batch=batch, regimes=plan.study.evidence.regimes)

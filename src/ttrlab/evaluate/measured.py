@@ -12,6 +12,7 @@ import pandas as pd
 from scipy import stats
 
 from ttrlab.config.evidence import Evidence
+from ttrlab.consensus.theory import confidence_factor
 from ttrlab.evaluate import bootstrap, families
 from ttrlab.evaluate.compare import FEWER_STEPS, LOWER_BOUND, MEASURED, POINTS, SETTINGS_WON, SIGN_P, WILCOXON_P
 from ttrlab.evaluate.contrasts import Contrast, cell_resamples, contrast_table, pooled_contrast
@@ -20,6 +21,9 @@ from ttrlab.evaluate.paper import DIFFERENCE, RELATIVE
 from ttrlab.types import FloatArray
 
 LARGEST, GAP_CLOSED, SPREAD = " largest cell", "gap closed, ", " sd over seeds, "
+GAP, FACTOR = "confidence gap", "threshold factor at the measured gap"
+TAU = 0.25
+"""Of CoRE's confidence weights."""
 VOTE, ORACLE = "majority", "oracle"
 ENDS = {"least": min, "most": max}
 AUDITED = {"reward accuracy": "reward_accuracy", "label accuracy": "label_accuracy", "precision": "precision", "recall": "recall",
@@ -163,6 +167,22 @@ def _fewer_steps(wanted: Wanted, found: Measurements) -> Estimate | None:
     return Estimate(value, low, high, int(row["n"]), int(row["seeds"]), len(rows))
 
 
+def _gap(wanted: Wanted, found: Measurements) -> Estimate | None:
+    """The base model's confidence gap in nats, mean over cells, or the factor exp(-gap / tau) by which it lowers the threshold."""
+    gaps = found.offline.dropna(subset=["confidence_gap"]) if len(found.offline) else found.offline
+    rows = {(str(model), str(benchmark)): part for (model, benchmark), part in gaps.groupby(["model", "benchmark"])} if len(gaps) else {}
+    pairs = found.pairs(wanted)
+    if not all(pair in rows for pair in pairs):
+        return None
+    cells = [Contrast(*pair, "gap", "", rows[pair]["confidence_gap"].to_numpy(np.float64)[None]) for pair in pairs]
+    mean = pooled_contrast(cells, found.resamples)
+    ends = [float(end[0]) for end in (mean.estimate, mean.low, mean.high)]
+    if wanted.metric == FACTOR:
+        value, high, low = (confidence_factor(end, TAU) for end in ends)
+        ends = [value, low, high]
+    return _of_cells(cells, *ends)
+
+
 def _audited(wanted: Wanted, found: Measurements) -> Estimate | None:
     """A number of the reward audit: mean over seeds, Student's t interval over them where there are two or more."""
     method, baseline = found.arms(wanted)
@@ -200,6 +220,7 @@ _WAYS: tuple[tuple[Callable[[str], bool], Callable[[Wanted, Measurements], Estim
     (lambda metric: metric.startswith(GAP_CLOSED), _gap_closed),
     (lambda metric: metric.endswith(LARGEST), _largest),
     (lambda metric: SPREAD in metric, _spread),
+    (lambda metric: metric in (GAP, FACTOR), _gap),
     (lambda metric: metric in (SETTINGS_WON, "settings", SIGN_P, WILCOXON_P), _settings),
     (lambda metric: metric.startswith(FEWER_STEPS), _fewer_steps),
     (lambda metric: metric.endswith(LOWER_BOUND), lambda wanted, found: _score(wanted, wanted.metric.removesuffix(LOWER_BOUND), found)),

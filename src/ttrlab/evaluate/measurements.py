@@ -40,12 +40,17 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class Measurements:
-    """Everything a study measured. ``questions``: questions.csv; ``audit``: audit.csv, empty without adaptations; ``efficiency``: rows of
-    steps to the baseline's plateau; ``last_steps``: (model, benchmark) -> step of the endpoint; ``metric``: the study's main one."""
+    """Everything a study measured.
+
+    ``questions``: questions.csv; ``audit``: audit.csv; ``efficiency``: steps to the baseline's plateau; ``offline``: the base model's
+    questions before training; all empty where there is nothing. ``last_steps``: (model, benchmark) -> step of the endpoint; ``metric``: the
+    study's main one.
+    """
 
     questions: pd.DataFrame
     audit: pd.DataFrame
     efficiency: pd.DataFrame
+    offline: pd.DataFrame
     last_steps: Mapping[tuple[str, str], int]
     metric: str
     evidence: Evidence

@@ -1,6 +1,6 @@
 """Tables from the tidy scores: means over seeds, differences from base, written as CSV, Markdown and LaTeX."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -60,3 +60,9 @@ def write(stem: Path, table: pd.DataFrame, caption: str, shown: pd.DataFrame | N
     write_text(stem.with_suffix(".csv"), table.to_csv(index=False))
     write_text(stem.with_suffix(".md"), markdown(readable, caption))
     write_text(stem.with_suffix(".tex"), latex(readable, caption, stem.name))
+
+
+def read_all(paths: Iterable[Path]) -> pd.DataFrame:
+    """The tables that are there and not empty, below each other."""
+    tables = [pd.read_csv(path, dtype={"question_id": str}) for path in paths if path.exists() and path.read_text(encoding="utf-8").strip()]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

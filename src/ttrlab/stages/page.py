@@ -98,7 +98,8 @@ def main() -> None:
         contrasts=pd.read_csv(results / "contrasts.csv"),
         intervals=pd.read_csv(results / "intervals.csv"),
     )
-    write_page(Path(arguments.out), spec, plan, tables, library.book, sorted((results / "figures").glob("*.svg")))
+    figures = [path for folder in ("figures", "evidence") for path in sorted((results / folder).glob("*.svg"))]
+    write_page(Path(arguments.out), spec, plan, tables, library.book, figures)
 
 
 if __name__ == "__main__":

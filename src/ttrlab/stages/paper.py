@@ -12,6 +12,7 @@ from ttrlab.evaluate.measured import measured
 from ttrlab.evaluate.measurements import Measurements
 from ttrlab.evaluate.paper import paper_numbers
 from ttrlab.report import claims, tables
+from ttrlab.report.tables import read_all
 from ttrlab.stages.command import read_spec, run, stage_parser
 from ttrlab.stages.plan import changed_rules
 
@@ -22,24 +23,20 @@ def read_papers(paths: Sequence[Path]) -> pd.DataFrame:
     return numbers[is_claim(numbers)].reset_index(drop=True)
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """A table of the study; without columns where the file is empty, as audit.csv is without adaptations."""
-    return pd.read_csv(path, dtype={"question_id": str}) if path.read_text(encoding="utf-8").strip() else pd.DataFrame()
-
-
 def last_steps(summary: pd.DataFrame) -> Mapping[tuple[str, str], int]:
     """(model, benchmark) -> the step of its adapted endpoints."""
     ends = summary[summary["endpoint"].astype(bool)].sort_values("step", kind="stable")
     return {(str(row["model"]), str(row["benchmark"])): int(row["step"]) for _, row in ends.iterrows()}
 
 
-def judged(papers: pd.DataFrame, results: Path, metric: str, evidence: Evidence) -> pd.DataFrame:
+def judged(papers: pd.DataFrame, results: Path, offline: Sequence[Path], metric: str, evidence: Evidence) -> pd.DataFrame:
     """paper.csv of the study in ``results``."""
     found = Measurements(
-        questions=read_table(results / "questions.csv"),
-        audit=read_table(results / "audit.csv"),
-        efficiency=read_table(results / "efficiency.csv"),
-        last_steps=last_steps(read_table(results / "summary.csv")),
+        questions=read_all([results / "questions.csv"]),
+        audit=read_all([results / "audit.csv"]),
+        efficiency=read_all([results / "efficiency.csv"]),
+        offline=read_all(offline),
+        last_steps=last_steps(read_all([results / "summary.csv"])),
         metric=metric,
         evidence=evidence,
     )
@@ -50,10 +47,11 @@ def main() -> None:
     """Write ``--table``.csv, .md and .tex from ``--papers`` and the study in ``--results``; ``--fixed`` holds the rules as first frozen."""
     parser = stage_parser(__doc__, "results", "fixed", "table")
     parser.add_argument("--papers", nargs="+", required=True)
+    parser.add_argument("--offline", nargs="*", default=[], help="offline/questions.csv of the base cells")
     arguments = parser.parse_args()
     spec = read_spec(EvidenceSpec, arguments.spec)
     papers = read_papers([Path(path) for path in arguments.papers])
-    table = judged(papers, Path(arguments.results), spec.metrics[0], spec.evidence)
+    table = judged(papers, Path(arguments.results), [Path(path) for path in arguments.offline], spec.metrics[0], spec.evidence)
     caption = claims.caption(table, spec.evidence, changed_rules(spec.evidence, Path(arguments.fixed)))
     tables.write(Path(arguments.table), table, caption, claims.readable(table))
 

@@ -7,7 +7,17 @@ from typing import Any
 from ttrlab.adapt.schedule import checkpoint_steps, total_updates
 from ttrlab.config.evidence import Evidence
 from ttrlab.config.settings import Frozen
-from ttrlab.config.specs import AggregateSpec, EvidenceSpec, PrepareSpec, PretrainSpec, adapt_spec, audit_spec, evaluate_spec, score_spec
+from ttrlab.config.specs import (
+    AggregateSpec,
+    EvidenceSpec,
+    PrepareSpec,
+    PretrainSpec,
+    adapt_spec,
+    audit_spec,
+    evaluate_spec,
+    offline_spec,
+    score_spec,
+)
 from ttrlab.config.study import Cell, Plan, make_plan
 from ttrlab.engines import ENGINES
 from ttrlab.files import read_json, write_json, write_text
@@ -137,6 +147,7 @@ class Jobs:
             "curve": lambda: evaluate_spec(self.plan, cell, self.curve_steps(cell), endpoint=False),
             "score": lambda: score_spec(self.plan, cell),
             "audit": lambda: audit_spec(self.plan, cell),
+            "offline": lambda: offline_spec(self.plan, cell),
         }
         return specs[stage]().model_dump_json()
 
@@ -186,6 +197,11 @@ class Jobs:
     def adapted(self, cell: Cell) -> list[str]:
         """The manifest of a cell's adaptation; nothing for a method without one."""
         return [f"{self.folder(cell)}/adapt/manifest.json"] if self.plan.method(cell).reward is not None else []
+
+    def offline(self, cell: Cell) -> list[str]:
+        """The files of what a base cell of the first seed says before training; nothing for other cells."""
+        first = self.plan.method(cell).reward is None and cell.seed == self.plan.study.seeds[0]
+        return [f"{self.folder(cell)}/offline/{name}.csv" for name in ("questions", "votes")] if first else []
 
     def pools(self, cell: Cell) -> list[str]:
         """The evaluation pools of a cell: endpoint, and curve where there is one."""
