@@ -170,7 +170,7 @@ rule figures:
     log:
         f"{RESULTS}/logs/figures.log",
     params:
-        spec=JOBS.evidence(),
+        spec=JOBS.aggregate(),
         plan=FROZEN,
         results=RESULTS,
     shell:

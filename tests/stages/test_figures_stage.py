@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from tests.report.world import METHODS, METRIC, SPEC, make_plan, tables
-from ttrlab.config.specs import EvidenceSpec
 from ttrlab.files import hashes, write_json, write_text
 from ttrlab.stages import contrasts, figures
 
@@ -52,11 +51,10 @@ def add_artefacts(folder):
 
 
 def build(folder, out):
-    spec = EvidenceSpec.model_validate(SPEC.model_dump())
     files = {"--plan": folder / "plan.json", "--results": folder, "--out": out}
     with pytest.MonkeyPatch.context() as patched:
         arguments = [str(part) for pair in files.items() for part in pair]
-        patched.setattr(sys, "argv", ["figures", "--spec", spec.model_dump_json(), *arguments])
+        patched.setattr(sys, "argv", ["figures", "--spec", SPEC.model_dump_json(), *arguments])
         figures.main()
     return sorted(path.stem for path in out.glob("*.svg"))
 

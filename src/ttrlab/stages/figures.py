@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ttrlab.config.specs import EvidenceSpec
+from ttrlab.config.specs import AggregateSpec
 from ttrlab.config.study import Cell, Plan
 from ttrlab.files import atomic_folder, read_json
 from ttrlab.report import figures, offline_figures, run_figures
@@ -62,7 +62,7 @@ def drawn(plan: Plan, results: Path, metric: str) -> Mapping[str, Callable[[], F
 def main() -> None:
     """Write the folder ``--out`` from the study in ``--results``."""
     arguments = parse(__doc__, "plan", "results", "out")
-    spec = read_spec(EvidenceSpec, arguments.spec)
+    spec = read_spec(AggregateSpec, arguments.spec)
     with atomic_folder(Path(arguments.out)) as folder:
         for name, draw in drawn(load_frozen(Path(arguments.plan)), Path(arguments.results), spec.metrics[0]).items():
             figure = draw()
