@@ -16,6 +16,7 @@ include: "rules/evaluate.smk"
 include: "rules/report.smk"
 include: "rules/replay.smk"
 include: "rules/page.smk"
+include: "rules/plan.smk"
 
 
 localrules:

@@ -21,6 +21,7 @@ FIGURES = ["endpoints", "learning_curves"] + (["reward_audit"] if AUDITS else []
 REPORT = [
     f"{RESULTS}/summary.csv",
     f"{RESULTS}/mlflow.json",
+    f"{RESULTS}/tables/cost.csv",
     f"{RESULTS}/page/index.html",
 ] + (expand(f"{RESULTS}/tables/paper.{{format}}", format=FORMATS) if PAPERS else [])
 

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ttrlab.stages.command import positive, run
+from ttrlab.stages.command import positive, price_options, run
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -15,6 +15,10 @@ def build_parser() -> argparse.ArgumentParser:
     stale.add_argument("results", type=Path, nargs="?", default=Path("results"))
     recover = commands.add_parser("recover", help="stop what a killed run left running in a folder")
     recover.add_argument("folder", type=Path, nargs="?", default=Path())
+    plan = commands.add_parser("plan", help="what a study would cost and could see, before it is run")
+    plan.add_argument("--config", type=Path, required=True, help="the study's YAML")
+    plan.add_argument("--write-canary", type=Path, help="write a study of five steps a model and method here, and price nothing")
+    price_options(plan)
     schema = commands.add_parser("schema", help="write the JSON schemas of the YAML files")
     schema.add_argument("folder", type=Path)
     _add_replay(commands.add_parser("replay", help="put stored roll-outs through a study's reward rules"))
@@ -53,6 +57,10 @@ def dispatch(arguments: argparse.Namespace) -> str:
         from ttrlab.stages.recover import recover_command
 
         return recover_command(arguments.folder)
+    if arguments.command == "plan":
+        from ttrlab.stages.price import plan_command
+
+        return plan_command(arguments)
     if arguments.command == "schema":
         from ttrlab.stages.schema import write_schemas
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from types import MappingProxyType
 
 from ttrlab.config.catalogue import AnswerKind, PromptStyle
 from ttrlab.config.settings import Training
 from ttrlab.engines.base import TOKEN_STATS, Policy, Sampler
 
-__all__ = ["ENGINES", "EngineInfo", "device_names", "open_policy", "open_sampler"]
+__all__ = ["ENGINES", "EngineInfo", "import_engine", "open_policy", "open_sampler"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +65,15 @@ def open_sampler(engine: str, model: str, revision: str | None, prompt: PromptSt
     return TorchPolicy(model, revision, prompt, kind)
 
 
-def device_names() -> list[str]:
-    """Names of the CUDA devices that this process sees; none on the CPU. Loads torch, so ask it after an engine is open."""
+def import_engine(engine: str) -> list[str]:
+    """Import an engine's libraries, which takes seconds, and name the CUDA devices that this process sees; none on the CPU.
+
+    An engine that does not run in this process imports nothing and has no devices here.
+    """
+    module = {"torch": "ttrlab.engines.torch_policy", "vllm": "ttrlab.engines.vllm"}.get(engine)
+    if module is None:
+        return []
+    import_module(module)
     import torch
 
     return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]

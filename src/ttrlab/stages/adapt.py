@@ -14,7 +14,7 @@ from ttrlab.adapt.schedule import checkpoint_steps, total_steps, total_updates
 from ttrlab.benchmarks import read_questions
 from ttrlab.config.catalogue import PromptStyle
 from ttrlab.config.specs import AdaptSpec
-from ttrlab.engines import ENGINES, device_names, open_policy, open_sampler
+from ttrlab.engines import ENGINES, import_engine, open_policy, open_sampler
 from ttrlab.engines.base import Sampler
 from ttrlab.files import HASHES, digest, exclusive, read_json, sha256
 from ttrlab.grading import use_cache
@@ -74,13 +74,14 @@ def checked(spec: AdaptSpec, questions_file: Path, gold: bool) -> Sequence[Quest
 
 def run_steps(spec: AdaptSpec, questions: Sequence[Question], arguments: Namespace, folder: Path, meter: Meter, stop: StopRequest) -> None:
     """The steps that are not done yet, each written when it is; RuntimeError when asked to stop before the last."""
+    with meter.phase("import"):
+        meter.devices(import_engine(spec.engine))
     with meter.phase("load"):
         updates = total_updates(spec.rows, spec.training)
         policy = open_policy(spec.engine, arguments.model, spec.revision, spec.prompt, spec.kind, spec.training, updates, spec.seed)
         done, last = rundir.resume(folder, policy), total_steps(spec.rows, spec.training)
         grade = grader(Path(arguments.gold)) if arguments.gold else None
         judge = judge_of(spec, arguments.judge, questions, folder) if spec.judge else None
-    meter.devices(device_names())
     base = arguments.model if spec.revision else spec.model
     keep = set(checkpoint_steps(spec.rows, spec.training))
     steps = adapt(spec, questions, policy, ENGINES[spec.engine].token_stats, done, judge, grade, meter)

@@ -39,6 +39,16 @@ def positive(text: str) -> int:
     return number
 
 
+def price_options(parser: argparse.ArgumentParser) -> None:
+    """The options of ``ttrlab plan`` and of the target ``price``."""
+    parser.add_argument("--hardware", help="a device of config/cost.yaml; default: cpu for the lab, h100 for all else")
+    parser.add_argument("--gpus", type=positive, help="devices at hand, for the hours from first to last job")
+    parser.add_argument("--cap-gpu-hours", type=float, help="refuse when the P90 of the device hours is above this")
+    parser.add_argument("--measured", type=Path, nargs="+", default=[], help="results whose journals correct the price")
+    parser.add_argument("--cost", type=Path, default=Path("config/cost.yaml"), help="the assumptions")
+    parser.add_argument("--out", type=Path, help="write P10, P50 and P90 of every cell and phase here, as CSV")
+
+
 def read_spec(kind: type[SpecT], text: str) -> SpecT:
     """The spec behind ``--spec``; ValueError lists the faults with their keys."""
     raw = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text

@@ -12,7 +12,7 @@ from ttrlab.adapt.record import pool_row
 from ttrlab.benchmarks import read_questions
 from ttrlab.config.settings import Sampling
 from ttrlab.config.specs import EvaluateSpec
-from ttrlab.engines import ENGINES, device_names, open_sampler
+from ttrlab.engines import ENGINES, import_engine, open_sampler
 from ttrlab.engines.base import Sampler
 from ttrlab.files import digest, is_whole
 from ttrlab.grading import use_cache
@@ -72,7 +72,6 @@ def sample_steps(
         with meter.phase("load", step):
             source = checkpoint_folder(adapted, model, step)
             sampler = open_sampler(spec.engine, source, spec.revision if step == 0 else None, spec.prompt, spec.kind)
-        meter.devices(device_names())
         with meter.phase("sample", step) as counts:
             rows = sample_rows(sampler, questions, spec, step, spec.samples, spec.sampling)
             write_pool(to, counted(tqdm(rows, total=len(questions), unit="question", disable=None, desc=step_name(step)), counts))
@@ -94,6 +93,8 @@ def main() -> None:
     rollouts = Path(arguments.rollouts)
     parts = Path(f"{rollouts}.parts") / digest(spec.model_dump(mode="json"))[:12]
     with metered(rollouts.parent, rollouts.parent.name, digest(spec.model_dump(mode="json"))) as meter:
+        with meter.phase("import"):
+            meter.devices(import_engine(spec.engine))
         sampled, greedily = sample_steps(spec, questions, arguments.model, adapted, parts, meter)
         with meter.phase("write"):
             write_pool(Path(arguments.greedy), chain.from_iterable(map(read_pool, greedily)))
