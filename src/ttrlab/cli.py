@@ -15,6 +15,9 @@ def build_parser() -> argparse.ArgumentParser:
     stale.add_argument("results", type=Path, nargs="?", default=Path("results"))
     recover = commands.add_parser("recover", help="stop what a killed run left running in a folder")
     recover.add_argument("folder", type=Path, nargs="?", default=Path())
+    status = commands.add_parser("status", help="which cells are done, running, stuck or failed, and how much is left")
+    status.add_argument("results", type=Path, nargs="?", default=Path("results"))
+    status.add_argument("--cost", type=Path, default=Path("config/cost.yaml"), help="the assumptions behind the time left")
     plan = commands.add_parser("plan", help="what a study would cost and could see, before it is run")
     plan.add_argument("--config", type=Path, required=True, help="the study's YAML")
     plan.add_argument("--write-canary", type=Path, help="write a study of five steps a model and method here, and price nothing")
@@ -57,6 +60,10 @@ def dispatch(arguments: argparse.Namespace) -> str:
         from ttrlab.stages.recover import recover_command
 
         return recover_command(arguments.folder)
+    if arguments.command == "status":
+        from ttrlab.stages.status import status_command
+
+        return status_command(arguments.results, arguments.cost)
     if arguments.command == "plan":
         from ttrlab.stages.price import plan_command
 

@@ -6,8 +6,8 @@ import pytest
 from tests.workflow.world import ROOT
 from ttrlab.adapt.schedule import total_steps
 from ttrlab.config.catalogue import read_yaml
-from ttrlab.evaluate.cost import Assumption, draws, load_assumptions
 from ttrlab.evaluate.calibration import Calibration, Measurement, finished, spent_by_phase
+from ttrlab.evaluate.cost import Assumption, draws, load_assumptions
 from ttrlab.evaluate.price import PHASES, Estimate, estimates, makespan, measurements, quantiles, total
 from ttrlab.evaluate.resolution import Spread, cell_resolutions, pooled_resolution
 from ttrlab.evaluate.workload import cell_work
@@ -19,7 +19,9 @@ UNMEASURED = Calibration([])
 
 
 def plan_of(name, **changes):
-    return load_plan({**read_yaml(ROOT / "config" / f"{name}.yaml"), **changes}, ROOT / "config")
+    raw = read_yaml(ROOT / "config" / f"{name}.yaml")
+    raw.pop("evidence", None)  # names the whole grid
+    return load_plan({**raw, **changes}, ROOT / "config")
 
 
 DEMO = plan_of("demo")

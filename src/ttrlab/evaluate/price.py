@@ -9,8 +9,8 @@ import numpy as np
 
 from ttrlab.adapt.schedule import total_steps
 from ttrlab.config.study import Cell, Plan
-from ttrlab.evaluate.cost import DRAWS, CostModel
 from ttrlab.evaluate.calibration import Calibration, Key, Measurement, finished, spent_by_phase, steps_done
+from ttrlab.evaluate.cost import DRAWS, CostModel
 from ttrlab.evaluate.workload import Work, cell_work, shared_work
 from ttrlab.types import FloatArray
 

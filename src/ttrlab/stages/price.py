@@ -13,9 +13,9 @@ import yaml
 
 from ttrlab.config.catalogue import read_yaml
 from ttrlab.config.study import Plan, Study
+from ttrlab.evaluate.calibration import Calibration, Measurement
 from ttrlab.evaluate.cost import Assumptions, CostModel, load_assumptions
 from ttrlab.evaluate.disk import kept_bytes, running_bytes
-from ttrlab.evaluate.calibration import Calibration, Measurement
 from ttrlab.evaluate.price import Estimate, estimates, makespan, measurements, quantiles, total
 from ttrlab.evaluate.resolution import Spread, cell_resolutions, measured_question_sd, pooled_resolution
 from ttrlab.evaluate.workload import parameters_of
@@ -147,7 +147,7 @@ def canary_of(raw: Mapping[str, Any]) -> dict[str, Any]:
     study = Study.model_validate({key: value for key, value in raw.items() if key != CATALOGUE_KEY})
     first = dict(reversed(study.model_benchmarks))
     short = {"training": {"updates": CANARY_STEPS, "warmup_steps": 0}}
-    kept = {key: value for key, value in raw.items() if key not in ("models", "benchmarks")}
+    kept = {key: value for key, value in raw.items() if key not in ("models", "benchmarks", "evidence")}
     return {
         **kept,
         "study": f"{study.study}-canary",
