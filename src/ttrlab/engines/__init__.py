@@ -23,7 +23,7 @@ class EngineInfo:
 ENGINES: Mapping[str, EngineInfo] = MappingProxyType(
     {
         "torch": EngineInfo(frozenset(TOKEN_STATS), trains=True),
-        "vllm": EngineInfo(frozenset({"topk_confidence"}), trains=False),
+        "vllm": EngineInfo(frozenset({"topk_confidence"}), trains=True),
         "openrlhf": EngineInfo(frozenset({"topk_confidence"}), trains=True),
     }
 )
@@ -40,16 +40,23 @@ def open_policy(
     seed: int,
     reference: tuple[str, str | None] | None = None,
 ) -> Policy:
-    """A policy that samples and trains. ``model``: folder or hub id; ``updates``: length of the learning-rate schedule; ``reference``:
-    model and revision of the KL term, where that is not ``model``.
+    """A policy that samples and trains, by torch alone or sampling by vLLM.
+
+    ``model``: folder or hub id; ``updates``: length of the learning-rate schedule; ``reference``: model and revision of the KL term,
+    where that is not ``model``.
 
     ValueError for an engine that does not train in this process.
     """
-    if engine != "torch":
-        raise ValueError(f"engine {engine!r} does not adapt in this process; engine: torch does, on the CPU or one GPU")
+    if engine not in ("torch", "vllm"):
+        raise ValueError(f"engine {engine!r} does not adapt in this process; torch and vllm do, on the CPU or one GPU")
     from ttrlab.engines.torch_policy import TorchPolicy
 
-    return TorchPolicy(model, revision, prompt, kind, seed=seed, training=training, updates=updates, reference=reference)
+    policy = TorchPolicy(model, revision, prompt, kind, seed=seed, training=training, updates=updates, reference=reference)
+    if engine == "torch":
+        return policy
+    from ttrlab.engines.vllm import VllmPolicy
+
+    return VllmPolicy(policy, model, revision, prompt, kind)
 
 
 def open_sampler(engine: str, model: str, revision: str | None, prompt: PromptStyle, kind: AnswerKind) -> Sampler:
