@@ -42,6 +42,9 @@ def joined_boxes(text: str) -> str | None:
     return None
 
 
+_MARK = re.compile(r"[\\\x08{}]")
+
+
 def boxes(text: str) -> list[tuple[int, int]]:
     """Start and end of the content of every closed box, in the order in which they close; a box around a box closes after it.
 
@@ -50,8 +53,8 @@ def boxes(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     stack: list[int] = []
     at = 0
-    while at < len(text):
-        mark = text[at]
+    while match := _MARK.search(text, at):
+        at, mark = match.start(), match[0]
         if mark in "\\\x08":
             length = _opener(text, at)
             if length:

@@ -86,12 +86,19 @@ class Calls(Structures):
             else:
                 token = self.next()
                 base = number(int(token.text)) if token.text.isdigit() else Node("sym", text=token.text)
+        if name == "log" and base is None and self.based():
+            base = number(int(self.next().text))
         inverse = power is not None and power == Node("neg", (number(1),))
         if inverse:
             name, power = "arc" + name, None
         arguments = self.function_arguments()
         value = Node("func", (*arguments, base) if base is not None else arguments, name + (" base" if base is not None else ""))
         return Node("pow", (value, power)) if power is not None else value
+
+    def based(self) -> bool:
+        """Whether a base stands right behind the name of a logarithm, as in ``log2(8)``."""
+        ahead = self.tokens[self.at : self.at + 2]
+        return len(ahead) == 2 and ahead[0].text in ("2", "10") and not ahead[0].spaced and ahead[1].text == "("
 
     def function_arguments(self) -> tuple[Node, ...]:
         """``(a, b)``, ``{a}`` or the factors up to the next sign or function; degree marks inside are angles."""

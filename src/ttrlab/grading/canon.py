@@ -15,7 +15,7 @@ from ttrlab.grading.relations import congruence, relation
 from ttrlab.grading.text import spell
 from ttrlab.grading.tree import Node
 from ttrlab.grading.units import Unit, read_unit
-from ttrlab.grading.values import Value, expression
+from ttrlab.grading.values import Value, expression, key
 
 _COMPOUND = re.compile(r"([^\d/^]+) (\d{1,9}(?:\.\d{1,9})?) ([^\d/^]+)")
 
@@ -133,6 +133,8 @@ def _list(node: Node) -> Value:
         values = [_group(v) for v in values]
     if node.text in ("land", "lor") and all(v.kind == "expr" and not v.label for v in values):
         return Value("logic", tuple(values), node.text)
+    if node.text == "or" and all(v.kind == "expr" for v in values) and len({key(v) for v in values}) == 1:
+        return min(values, key=lambda v: v.digits or 0)
     if all(v.kind == "region" for v in values):
         joined = values[0]
         for other in values[1:]:

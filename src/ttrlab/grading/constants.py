@@ -3,7 +3,7 @@
 CONSTANTS = {"pi": "pi", "e": "e", "i": "i", "infty": "infty"}
 GREEK = frozenset(
     "alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi rho sigma tau upsilon phi varphi chi psi"
-    " omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar".split()
+    " omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega ell hbar partial nabla".split()
 )
 SAME_LETTER = {"varepsilon": "epsilon", "vartheta": "theta", "varphi": "phi"}
 UNARY = frozenset(

@@ -1,27 +1,29 @@
 """Answers that are not mathematics: times, dates, number words, choices with their text, phrases that mean the empty set."""
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 from ttrlab.grading.normal import constant
+from ttrlab.grading.numerals import UNITS_AND_TENS, counted, numeral
 from ttrlab.grading.regions import MINUS, PLUS, interval
+from ttrlab.grading.units import read_unit
 from ttrlab.grading.values import Value, expression
 
 _MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen twenty"
-).split()
-_TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
-NUMBER_WORDS = {word: n for n, word in enumerate(_SMALL)} | _TENS
-_TENS_UNITS = {**_TENS, "twenty": 20}
 _TIME = re.compile(r"(\d{1,2})(?::(\d{2}))?(?::(\d{2}))? ?([ap])\.? ?m\.?", re.IGNORECASE)
 _MONTH = "(" + "|".join(f"{m[:3]}(?:{m[3:]})?" if len(m) > 3 else m for m in _MONTHS) + r")\.?"
 _MONTH_DAY = re.compile(_MONTH + r" (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?", re.IGNORECASE)
 _DAY_MONTH = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH + r"(?:,? (\d{4}))?", re.IGNORECASE)
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_NAMED_HOURS = {"noon": "12:00", "12 noon": "12:00", "midday": "12:00", "midnight": "00:00", "12 midnight": "00:00"}
 _CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):00")
 _BASE = re.compile(r"\(?([0-9A-Z]+)\)? ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
-_CHOICE = re.compile(r"(?:option |choice |answer )?(?:\(([A-J])\)|([A-J])[.):])(?: ?(.*))?", re.IGNORECASE | re.DOTALL)
+_CHOICE = re.compile(
+    r"(?:option |choice |answer )?(?:\(([A-J])\)[.:]?|([A-J])(?:[.)]|: ?(?![^ ]*=)))"
+    r"(?! ?(?:[,;&/+*^=)<>]|and\b|or\b|\([A-J]\)))(?: ?(.*))?",
+    re.IGNORECASE | re.DOTALL,
+)
 _INFINITY = re.compile(r"(?:positive |plus |negative |minus )?infinity", re.IGNORECASE)
 _LETTERS = re.compile(r"[A-J]{3,8}")
 _NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
@@ -39,10 +41,19 @@ _PREFIX = re.compile(
 )
 
 
+_LEADING_TEXT = re.compile(r"\\(?:text|mathrm|mbox|textbf|textit|textrm) ?\{([^{}]{1,80})\}")
+_HEDGE = re.compile(r"(?:approximately|approx\.?|about|roughly|around|exactly|nearly|just|only) (?=[-\d.\\$(a-z])", re.IGNORECASE)
+
+
 def unannounced(text: str) -> str:
-    """Without a leading "the answer is"."""
-    match = _PREFIX.match(plain(text[:60]))
-    return plain(text)[match.end() :] if match and "\\" not in plain(text[:60])[: match.end()] and "frac" not in text else text
+    """Without a leading "the answer is", and without "approximately" before a number."""
+    wrapped = _LEADING_TEXT.match(text)
+    found = f"{wrapped[1].strip()} {text[wrapped.end() :]}" if wrapped else text
+    cut = False
+    for pattern in (_PREFIX, _HEDGE):
+        match = pattern.match(found)
+        found, cut = (found[match.end() :], True) if match else (found, cut)
+    return found if cut else text
 
 
 def plain(text: str) -> str:
@@ -62,6 +73,8 @@ def special(text: str) -> Value | None:
 
 
 def _time(words: str) -> Value | None:
+    if words.lower() in _NAMED_HOURS:
+        return Value("time", text=_NAMED_HOURS[words.lower()])
     match = _TIME.fullmatch(words)
     if not match or int(match[1]) > 12:
         return None
@@ -78,6 +91,9 @@ def _clock(words: str) -> Value | None:
 
 
 def _date(words: str) -> Value | None:
+    iso = _ISO.fullmatch(words)
+    if iso and 1 <= int(iso[2]) <= 12 and 1 <= int(iso[3]) <= 31:
+        return Value("date", text=iso[0])
     match = _MONTH_DAY.fullmatch(words)
     month, day, year = match.groups() if match else (None, None, None)
     if not match:
@@ -93,7 +109,7 @@ def _base(words: str) -> Value | None:
     match = _BASE.fullmatch(words)
     if not match or (not any(c.isdigit() for c in match[1]) and len(match[1]) < 2):
         return None
-    base = NUMBER_WORDS.get(match[2].lower(), int(match[2]) if match[2].isdigit() and len(match[2]) < 4 else 0)
+    base = UNITS_AND_TENS.get(match[2].lower(), int(match[2]) if match[2].isdigit() and len(match[2]) < 4 else 0)
     digits = match[1].upper().lstrip("0") or "0"
     if not 2 <= base <= 36 or any(int(c, 36) >= base for c in digits):
         return None
@@ -117,15 +133,14 @@ def _named(words: str) -> Value | None:
 
 
 def _counted(words: str) -> Value | None:
-    """A number in words up to ninety-nine, alone."""
-    parts = words.lower().replace("-", " ").split()
-    if len(parts) == 1 and parts[0] in NUMBER_WORDS:
-        total = NUMBER_WORDS[parts[0]]
-    elif len(parts) == 2 and parts[0] in _TENS_UNITS and NUMBER_WORDS.get(parts[1], 99) < 10:
-        total = _TENS_UNITS[parts[0]] + NUMBER_WORDS[parts[1]]
-    else:
+    """A number in words, alone or with the word of what it counts."""
+    if not words.isascii() or words[:1].isdigit():
         return None
-    return expression(constant(total))
+    number = numeral(words)
+    if number is not None:
+        return expression(constant(number))
+    found = counted(words)
+    return replace(expression(constant(found[0])), unit=read_unit(found[1])) if found else None
 
 
 def word(text: str) -> Value:

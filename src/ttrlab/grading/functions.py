@@ -5,11 +5,14 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ttrlab.grading import normal as nf
-from ttrlab.grading.limits import MAX_FACTORIAL, Refused
+from ttrlab.grading.counting import counting
+from ttrlab.grading.limits import Refused
 from ttrlab.grading.normal import Poly
 from ttrlab.grading.numeric import has_symbol, real_value
 from ttrlab.grading.powers import logarithm, power
 
+MAX_ANGLES = 4
+"""Terms of an angle up to which its sine and cosine are expanded."""
 RADIANS = ("sin", "cos", "tan", "cot", "sec", "csc")
 
 
@@ -63,12 +66,24 @@ def _wave(name: str, argument: Poly) -> Poly:
     exact = None if turn is None else cosine_of_pi(turn if name == "cos" else turn - nf.HALF)
     if exact is not None:
         return exact
+    if 1 < len(argument) <= MAX_ANGLES and has_symbol(argument):
+        return _of_a_sum(name, argument)
     multiple = _multiple(argument)
     if multiple is not None:
         return _chebyshev(name, *multiple)
     sign = -1 if nf.freeze(argument)[0][1] < 0 else 1
     frozen = nf.freeze({m: c * sign for m, c in argument.items()})
     return nf.multiply(nf.constant(sign if name == "sin" else 1), nf.generator(("f", name, frozen)))
+
+
+def _of_a_sum(name: str, argument: Poly) -> Poly:
+    """sin and cos of a sum of angles by those of its first term and of the rest."""
+    first, coefficient = nf.freeze(argument)[0]
+    head, rest = {first: coefficient}, {m: c for m, c in argument.items() if m != first}
+    cross = "cos" if name == "sin" else "sin"
+    left = nf.multiply(_wave(name, head), _wave("cos", rest))
+    right = nf.multiply(_wave(cross, head), _wave("sin", rest))
+    return nf.add(left, right, 1 if name == "sin" else -1)
 
 
 def _multiple(argument: Poly) -> tuple[int, Poly] | None:
@@ -120,28 +135,13 @@ def absolute(argument: Poly) -> Poly:
     return nf.generator(("f", "abs", nf.freeze(argument if lead > 0 else nf.add({}, argument, -1))))
 
 
-def integers(arguments: list[Poly], name: str) -> list[int] | None:
-    """The integers behind the arguments, or None when one is something else."""
-    values = [nf.as_rational(a) for a in arguments]
-    if any(v is None or v.denominator != 1 for v in values):
-        return None
-    return [int(v) for v in values if v is not None]
-
-
-def counting(name: str, arguments: list[Poly]) -> Poly:
-    """Factorials, binomials, gcd and lcm of integers within the cap."""
-    values = integers(arguments, name)
-    if values is not None and all(abs(v) <= MAX_FACTORIAL for v in values):
-        if name == "factorial" and values[0] >= 0:
-            return nf.constant(nf.guard(Fraction(math.factorial(values[0]))))
-        if name == "binom" and min(values) >= 0:
-            return nf.constant(math.comb(*values))
-    if values is not None and name in ("gcd", "lcm"):
-        return nf.constant(math.gcd(*values) if name == "gcd" else math.lcm(*values))
-    if name == "factorial" and values is not None and values[0] < 0:
-        raise Refused("the factorial of a negative number")
-    frozen = [nf.freeze(a) for a in arguments]
-    return nf.generator(("f", name, *(sorted(frozen, key=nf.order) if name in ("gcd", "lcm") else frozen)))
+def _hyperbolic(name: str, argument: Poly) -> Poly:
+    """sinh, cosh and tanh by exponentials."""
+    up, down = (power(nf.generator(nf.E), nf.multiply(argument, nf.constant(sign))) for sign in (1, -1))
+    sine, cosine = nf.add(up, down, -1), nf.add(up, down)
+    if name == "tanh":
+        return nf.multiply(sine, nf.inverse(cosine))
+    return nf.multiply(nf.constant(nf.HALF), sine if name == "sinh" else cosine)
 
 
 def rounding(name: str, argument: Poly) -> Poly:
@@ -177,6 +177,8 @@ def _unary(name: str, argument: Poly) -> Poly:
         return trigonometric(name, argument)
     if name.startswith("arc"):
         return inverse_trigonometric(name, argument)
+    if name in ("sinh", "cosh", "tanh"):
+        return _hyperbolic(name, argument)
     if name == "cis":
         return nf.add(_wave("cos", argument), nf.multiply(nf.generator(nf.IMAGINARY), _wave("sin", argument)))
     if name == "conjugate" and not nf.opaque(argument) and not has_symbol(argument):

@@ -18,7 +18,9 @@ MAX_EXPAND = 40
 """Exponent up to which a sum is multiplied out."""
 MAX_STEPS = 60_000
 """Coefficient operations of one reading or one comparison."""
-GRAMMAR = "2"
+PROOF_SECONDS = 1.2
+"""Wall-clock time of all proofs of one comparison."""
+GRAMMAR = "3"
 """Version of the grammar; stored verdicts of another version are not read."""
 
 
@@ -27,9 +29,10 @@ class Refused(ValueError):
 
 
 class _Steps(threading.local):
-    """Operations left to this thread's current question."""
+    """Operations, and seconds for proofs, left to this thread's current question."""
 
     left = MAX_STEPS
+    seconds = PROOF_SECONDS
 
 
 _steps = _Steps()
@@ -37,12 +40,24 @@ _steps = _Steps()
 
 @contextmanager
 def budget() -> Iterator[None]:
-    """A fresh allowance of operations for one question; a count and not a clock, so that the same text always ends the same way."""
-    before, _steps.left = _steps.left, MAX_STEPS
+    """A fresh allowance for one question: of operations, a count and not a clock, so that the same text always ends the same way;
+    and of seconds for proofs, whose excess is not remembered."""
+    before = _steps.left, _steps.seconds
+    _steps.left, _steps.seconds = MAX_STEPS, PROOF_SECONDS
     try:
         yield
     finally:
-        _steps.left = before
+        _steps.left, _steps.seconds = before
+
+
+def seconds_left() -> float:
+    """Seconds that the current question may still spend on proofs."""
+    return _steps.seconds
+
+
+def spend_seconds(seconds: float) -> None:
+    """Take what a proof took from the allowance."""
+    _steps.seconds -= seconds
 
 
 def spend(steps: int) -> None:

@@ -83,6 +83,10 @@ def _shaped(a: Value, b: Value) -> Answer:
     if a == b or key(a) == key(b):
         return Verdict.YES, f"same key: {key(a)}"
     kinds = {a.kind, b.kind}
+    if kinds in ({"set", "pair"}, {"set", "tuple"}, {"set", "matrix"}):
+        one, other = (a, b) if a.kind == "set" else (b, a)
+        if len(one.items) == 1 and one.items[0].kind == other.kind:
+            return same(one.items[0], other)
     if kinds == {"list", "set"}:
         return _unordered(a.items, b.items)
     if "list" in kinds and kinds & {"pair", "tuple"}:
@@ -110,7 +114,7 @@ def _shaped(a: Value, b: Value) -> Answer:
         return _ratio_and_number(a, b)
     if kinds == {"choice", "expr"}:
         letter, other = (a, b) if a.kind == "choice" else (b, a)
-        yes = other.poly == nf.freeze(nf.generator(("s", letter.text)))
+        yes = other.poly in [nf.freeze(nf.generator(("s", name))) for name in (letter.text, letter.text.lower())]
         return (Verdict.YES, "the same choice") if yes else (Verdict.NO, "a choice is no number")
     if len(kinds) == 1:
         return _same_kind(a, b)

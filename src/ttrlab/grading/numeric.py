@@ -10,6 +10,8 @@ from ttrlab.grading.normal import Frozen, Generator, Poly, freeze
 
 DIGITS = 40
 POINTS = 3
+WIDE = {3: "0.41", 4: "7.3", 5: "0.06", 6: "31.7", -2: "0.37", -3: "5.9"}
+"""Further points, at which the symbols are scaled: small and large, positive and negative."""
 HUGE = 10**7
 
 
@@ -18,10 +20,10 @@ class Unknown(ArithmeticError):
 
 
 def symbol_value(context: Any, name: str, point: int) -> Any:
-    """A fixed pseudo-random number in (1, 2) for a symbol: positive at points >= 0, so that roots and
-    logarithms stay real, and negative below."""
+    """A fixed pseudo-random number in (1, 2), scaled at the points of WIDE, for a symbol: positive at points >= 0, so that roots
+    and logarithms stay real, and negative below."""
     digest = int.from_bytes(sha256(f"{point}:{name}".encode()).digest()[:16], "big")
-    magnitude = 1 + context.mpf(digest) / context.mpf(2**128)
+    magnitude = (1 + context.mpf(digest) / context.mpf(2**128)) * context.mpf(WIDE.get(point, "1"))
     return magnitude if point >= 0 else -magnitude
 
 

@@ -57,7 +57,8 @@ class Parser(Quantities):
 
     def clause(self) -> Node:
         """A value, a chain of relations, a congruence or a ratio."""
-        operands, signs = [self.set_value()], []
+        operands = [self.set_value()]
+        signs: list[str] = []
         while self.peek() is not None:
             sign = RELATIONS.get(self.peek_text()) if self.peek_kind() != "symbol" else None
             if self.ratio_word() or (sign is None and self.peek_text() == ":" and not self.in_set):
@@ -65,6 +66,8 @@ class Parser(Quantities):
             if sign is None:
                 break
             self.at += 1
+            if sign == ":" and not signs and operands[0].kind == "word" and self.peek_kind() != "word":
+                sign = "="
             if sign in "<>" and self.take("="):
                 sign += "="
             signs.append(sign)
@@ -172,6 +175,7 @@ class Parser(Quantities):
         """A product without a sign; an integer before a proper fraction of integers is a mixed number."""
         start = self.at
         spaced = self.tokens[start].spaced
+        digits_meet = self.peek_kind() == "number" and self.tokens[start - 1].kind == "number"
         right = self.factor()
         integer = left.kind == "num" and left.digits is None and left.number is not None and left.number.denominator == 1
         if integer and right.kind == "num" and spaced and self.peek_text() == "/":
@@ -179,7 +183,7 @@ class Parser(Quantities):
             if after is not None and after.kind == "number" and right.digits is None:
                 self.at += 1
                 right = Node("div", (right, self.factor()))
-        if right.kind == "num" and left.kind == "num":
+        if right.kind == "num" and (left.kind == "num" or digits_meet):
             raise Refused("two numbers side by side")
         if integer and right.kind == "div" and all(p.kind == "num" and p.digits is None and p.number is not None for p in right.args):
             top, bottom = (p.number for p in right.args)

@@ -132,12 +132,12 @@ def _base_to_term(name: Generator, c: Fraction, part: Monomial) -> Poly:
 
 
 def logarithm(argument: Poly) -> Poly:
-    """Natural logarithm, split over the factors of one positive term: ``ln(1/2)`` is ``-ln 2``, ``ln(e^x)`` is ``x``."""
+    """Natural logarithm, split over the factors of one term, symbols positive: ``ln(1/2)`` is ``-ln 2``, ``ln(e^x)`` is ``x``."""
     if not argument:
         raise Refused("the logarithm of zero")
     if len(argument) == 1:
         ((monomial, coefficient),) = argument.items()
-        if coefficient > 0 and all(g[0] in ("p", "e", "pi", "E") for g, _ in monomial):
+        if coefficient > 0 and all(g[0] in ("p", "e", "pi", "E", "s") for g, _ in monomial):
             result: Poly = {}
             for prime, n in (*nf.factorize(coefficient.numerator), *((p, -n) for p, n in nf.factorize(coefficient.denominator))):
                 result = nf.add(result, nf.generator(("l", prime)), n)

@@ -163,10 +163,17 @@ class Primary(Calls):
         if name in "fgh" and [t.text for t in self.tokens[self.at : self.at + 6]] == ["^", "{", "-", "1", "}", "("]:
             self.at += 6
             return Node("func", (self.group(")"),), "apply inverse " + name)
-        if name == "P" and self.peek_text() == "(" and self.at == 1:
-            self.at += 1
-            return Node("func", (self.group(")"),), "apply P")
+        if name in ("P", "Pr") and self.peek_text() == "(" and self.at == 1:
+            return self.event(name)
         return Node("sym", text=name)
+
+    def event(self, name: str) -> Node:
+        """``P(X = 3)``: a name, whatever stands in the parentheses."""
+        texts, depth = [name], 0
+        while depth or len(texts) == 1:
+            texts.append(self.next().text)
+            depth += {"(": 1, ")": -1}.get(texts[-1], 0)
+        return Node("sym", text="".join(texts))
 
     def command(self) -> Node:
         """A LaTeX command or a named function."""

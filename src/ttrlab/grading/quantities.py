@@ -9,7 +9,9 @@ RELATIONS = {"=": "=", "==": "=", "<": "<", ">": ">", "<=": "<=", ">=": ">=", "!
              "in": "in", "approx": "~", "sim": "~", "colon": ":", "to": "->", "->": "->", "Rightarrow": "->"}  # fmt: skip
 CLAUSE_ENDS = frozenset((",", ";", ")", "]", "}", "|", "and", "or", "land", "lor"))
 SCALES = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_LETTER_UNITS = re.compile(r"(?:[mgsL]|Omega)(?:\^\{?-?\d\}?)?(?:[/*]?(?:kg|[mgsL])(?:\^\{?-?\d\}?)?)*")
+_LETTER_UNITS = re.compile(r"(?:[mgsLNJWVK]|Omega)(?:\^\{?-?\d\}?)?(?:[/*]?(?:kg|[mgsLNJWVK])(?:\^\{?-?\d\}?)?)*")
+_NUMERAL = re.compile(r"-?(?:[\d.]+(?:/\d+)?|\d*frac\{?\d+\}?\{?\d+\}?)(?:\*10\^\{?-?\d+\}?)?")
+NUMERAL_STARTS = (CLAUSE_ENDS - {"}"}) | {"=", "approx", "sim"}
 CURRENCIES = {"€": "euro", "£": "sterling", "¥": "yen", "₹": "rupee"}
 
 
@@ -63,12 +65,9 @@ class Quantities(Primary):
         return value
 
     def letter_unit(self) -> bool:
-        """Whether the rest of the clause is a number, a space and one-letter units as in ``9.8 m/s^2``: then it is no product."""
+        """Whether the rest of the clause is a numeral, a space and one-letter units as in ``9.8 m/s^2``: then it is no product."""
         token = self.peek()
-        if token is None or not token.spaced or self.tokens[self.at - 1].kind != "number":
-            return False
-        before = self.tokens[self.at - 2].text if self.at > 1 else ","
-        if before not in CLAUSE_ENDS and before not in ("=", "-"):
+        if token is None or not token.spaced or not self.numeral_before():
             return False
         rest = ""
         for ahead in self.tokens[self.at : self.at + 12]:
@@ -76,6 +75,13 @@ class Quantities(Primary):
                 break
             rest += ahead.text
         return bool(_LETTER_UNITS.fullmatch(rest))
+
+    def numeral_before(self) -> bool:
+        """Whether the clause so far is a number, a fraction of numbers or one in scientific notation."""
+        start = self.at
+        while start and self.tokens[start - 1].text not in NUMERAL_STARTS:
+            start -= 1
+        return start < self.at and bool(_NUMERAL.fullmatch("".join(t.text for t in self.tokens[start : self.at])))
 
     def ratio_word(self) -> bool:
         """Whether ``to`` and a number follow, as in "2 to 5"."""
@@ -93,7 +99,7 @@ class Quantities(Primary):
         """Everything up to the end of the clause, as text; braces of exponents stay with it."""
         parts: list[str] = []
         while self.peek() is not None and (self.peek_text() not in CLAUSE_ENDS or (self.peek_text() == "}" and "{" in parts)):
-            if self.peek_kind() != "word" and self.peek_text() in RELATIONS:
+            if self.peek_kind() != "word" and (self.peek_text() in RELATIONS or (self.peek_text() == ":" and not self.in_set)):
                 break
             parts.append(self.next().text)
         return " ".join(parts)

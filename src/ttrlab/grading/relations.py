@@ -11,6 +11,7 @@ from ttrlab.grading.expressions import to_poly
 from ttrlab.grading.inequalities import FLIPPED, ray, solution
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.normal import Poly
+from ttrlab.grading.numeric import has_symbol, real_value
 from ttrlab.grading.tree import Node
 from ttrlab.grading.values import Value, expression
 
@@ -45,7 +46,7 @@ def _quotient_name(node: Node) -> str:
     names = [_name(a) for a in node.args]
     if node.kind == "ratio":
         return ":".join(names) if all(names) else ""
-    if all(a.kind == "mul" and a.args[0].text == "d" and a.args[1].kind == "sym" for a in node.args):
+    if all(a.kind == "mul" and a.args[0].text in ("d", "partial") and a.args[1].kind == "sym" for a in node.args):
         return node.args[0].args[1].text + "'"
     return "/".join(names) if all(n and n[0].isalpha() and (n.isupper() or len(n) > 1) for n in names) else ""
 
@@ -97,7 +98,25 @@ def _equation(left: Node, right: Node) -> Value:
     a, b = evaluate(left), evaluate(right)
     if a.kind != "expr" or b.kind != "expr":
         return Value("chain", (a, b), "=")
+    if not has_symbol(dict(a.poly)) and not has_symbol(dict(b.poly)):
+        return _computation(a, b)
     return equation(nf.add(dict(a.poly), dict(b.poly), -1))
+
+
+def _computation(a: Value, b: Value) -> Value:
+    """``3/4 = 0.75`` between constants: the value where both sides have the same form, the exact side where the other rounds it."""
+    if a.poly == b.poly:
+        return min(a, b, key=lambda v: v.digits or 0)
+    for exact, rounded in ((a, b), (b, a)):
+        if exact.digits is None and (rounded.digits or 0) > 2 and _rounds(dict(exact.poly), dict(rounded.poly), rounded.digits or 0):
+            return exact
+    return Value("chain", (a, b), "=")
+
+
+def _rounds(exact: Poly, rounded: Poly, digits: int) -> bool:
+    """Whether two constants agree to the digits that are given."""
+    place, written = real_value(exact), real_value(rounded)
+    return place is not None and written is not None and abs(place - written) <= abs(written) * 10.0 ** (1 - digits)
 
 
 def equation(difference: Poly) -> Value:

@@ -117,7 +117,10 @@ class Structures:
                 return self.bars == 0 and not self.in_set
             if token.text == "(":
                 return not (self.at + 1 < len(self.tokens) and self.tokens[self.at + 1].text == "mod")
-            return token.text in ("{", "[") and (token.text == "{" or not token.spaced)
+            if token.text == "[":
+                after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+                return not token.spaced and after not in ("", ",", ";", ")", "]", "and", "or", "cup", "cap", "setminus")
+            return token.text == "{"
         return token.kind == "command" and (token.text in STARTERS or token.text in UNARY or token.text in GREEK)
 
     def group_or_bars(self, token: Token) -> Node:

@@ -4,6 +4,7 @@ import json
 from fractions import Fraction
 
 from ttrlab.grading.cache import current
+from ttrlab.grading.limits import seconds_left, spend_seconds
 from ttrlab.grading.normal import Frozen
 from ttrlab.grading.verdict import Verdict
 from ttrlab.grading.workers import pool
@@ -29,7 +30,8 @@ def prove(a: Frozen, b: Frozen) -> tuple[Verdict, str]:
     stored = cache.get(question) if cache is not None else None
     if stored is not None:
         return stored
-    answer = pool().ask(question)
+    answer, took = pool().ask(question, seconds_left())
+    spend_seconds(took)
     if answer is None:
         raise LateError("no proof within the time limit")
     verdict = _VERDICTS.get(json.loads(answer), (Verdict.UNDECIDED, "equal at fixed points, without a proof"))

@@ -16,7 +16,7 @@ _LAYOUT = re.compile(
 )
 _SPACES = re.compile(r"\\[,;:> ]|\\q?quad|\\(?:thinspace|enspace|hspace\{[^{}]*\}|hfill|space)(?![A-Za-z])|~")
 _RENAMED = re.compile(
-    r"\\(dfrac|tfrac|cfrac|leq|geq|leqslant|geqslant|neq|lt|gt|dbinom|tbinom|times|cdot|div|varnothing|lbrace|rbrace|lbrack|rbrack"
+    r"\\(dfrac|tfrac|cfrac|nicefrac|sfrac|rightarrow|longrightarrow|leq|geq|leqslant|geqslant|neq|lt|gt|dbinom|tbinom|times|cdot|div|varnothing|lbrace|rbrace|lbrack|rbrack"
     r"|bmod|pmod|mod|ast|dots|ldots|cdots|vert|mid|lvert|rvert|degree|colon|minus|infin|cot|middot)(?![A-Za-z])"
 )
 _WRAPPERS = re.compile(
@@ -28,6 +28,14 @@ _TAGS = re.compile(r"</?(?:answer|b|i|strong|em|p)>")
 _PERIOD = re.compile(r"\\dot ?\{?(\d)\}?(\d*)\\dot ?\{?(\d)\}?")
 _DEGREES = re.compile(r"\\(?:text|mathrm) ?\{ ?\^ ?\\circ ?([CF]?) ?\}")
 _LEAD = re.compile(r"^(?:=|\\approx|\\therefore|\\Rightarrow|\\implies)(?![A-Za-z=])\s*")
+_UNIT_FRACTION = re.compile(
+    r"\\frac ?\{ ?\\(?:text|mathrm) ?\{([^{}]{1,20})\} ?\} ?\{ ?\\(?:text|mathrm) ?\{([^{}]{1,20})\} ?(\^ ?\{?\d\}?)? ?\}"
+)
+_BARE_TEXT = re.compile(r"\\(?:text|mathrm|mbox) ?\{ ?([\d.,:+\-*/()^ ]{1,40}) ?\}")
+_PAIRED_MARKS = re.compile(r"([*_'\"`]{1,3})(.*[^*_'\"`\s])\1", re.DOTALL)
+_UNDERSCORED = re.compile(r"(?<![\w.])(\d{1,3})((?:_\d{3})+)(?![\w{])")
+_ASIDE = re.compile(r"(.*\S) \((?:i\. ?e\.?,?|that is,?|or|=) ([^()]+)\)", re.DOTALL)
+_ROUNDED = re.compile(r"(.*\S) ?\((?:approximately|approx\.?|about|roughly|rounded to|\\approx) ?([^()]+)\)", re.DOTALL)
 _TIMES = re.compile(r"(?<=\d) ?[xX] ?(?=10 ?\^)")
 _COUNTED = re.compile(r"(?:\{\})?[_^]\{?(\d{1,9})\}? ?C ?_\{?(\d{1,9})\}?")
 _THOUSANDS = re.compile(r"(?<![\d.])(\d{1,3})((?:\s{0,3}(?:\{,\}\s?(?:\\!)?|,\s?\\!|\\!,|\u00a0|\u202f|\u2009)\s{0,3}\d{3}(?!\d))+)")
@@ -67,6 +75,7 @@ def spell(answer: str) -> str:
     if "\\boxed" in text or "\\fbox" in text:
         text = joined_boxes(text) or last_box(text) or text
     text = _PERIOD.sub(r"\\overline{\1\2\3}", _line_breaks(_TAGS.sub(" ", text)))
+    text = _UNDERSCORED.sub(_join_digits, _BARE_TEXT.sub(r" \1 ", text))
     text = _THOUSANDS.sub(_join_digits, text)
     text = _FRACTIONS.sub(_vulgar, _scripts(text))
     text = "".join(CHARACTERS.get(c) or (f"\\{GREEK[c]} " if c in GREEK else c) for c in text)
@@ -81,7 +90,21 @@ def spell(answer: str) -> str:
     text = _LEAD.sub("", _DEGREES.sub(r"^\\circ \1", text))
     text = re.sub(r"\\text ?\{ ?(\\dollar) ?\}", r"\1 ", text)
     text = _COUNTED.sub(r"\\binom{\1}{\2}", _TIMES.sub("*", text))
-    return re.sub(r"\s+", " ", _separated(text)).strip()
+    text = re.sub(r"\s+", " ", _separated(_UNIT_FRACTION.sub(_unit_quotient, text))).strip()
+    return _without_aside(text)
+
+
+def _unit_quotient(match: re.Match[str]) -> str:
+    return f"\\text{{{match[1]}/{match[2]}}}{match[3] or ''}"
+
+
+def _without_aside(text: str) -> str:
+    """``1/2 (or 0.5)`` as two forms of one answer, ``\\pi (approximately 3.14)`` as the first alone."""
+    rounded = _ROUNDED.fullmatch(text)
+    if rounded:
+        return rounded[1]
+    aside = _ASIDE.fullmatch(text)
+    return f"{aside[1]} or {aside[2]}" if aside else text
 
 
 def _separated(text: str) -> str:
@@ -107,6 +130,8 @@ def _delimiters(text: str) -> str:
     if text.count("$") == 1:
         text = text.replace("$", " \\dollar ")
     text = text.replace("$", " ").strip()
+    if (paired := _PAIRED_MARKS.fullmatch(text)) and paired[1] not in paired[2]:
+        text = paired[2].strip()
     while text.endswith((".", ",", ";", ":", "\\newline")) and not text.endswith(("\\ldots.", "...")):
-        text = (text.removesuffix("\\newline") if text.endswith("newline") else text[:-1]).rstrip()
-    return text
+        text = (text.removesuffix("\\newline") if text.endswith("newline") else text[:-1]).rstrip(" \\")
+    return text.replace("...", "\\ldots ")

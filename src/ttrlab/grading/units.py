@@ -27,6 +27,20 @@ _TABLE: dict[str, dict[str, Fraction | int]] = {
     "percent": {"percent percentage pct": 1},
     "degree": {"degree deg": 1},
     "radian": {"radian rad": 1},
+    "celsius": {"celsius centigrade": 1},
+    "fahrenheit": {"fahrenheit": 1},
+    "kelvin": {"k kelvin": 1},
+    "force": {"n newton": 1, "kn kilonewton": 1000},
+    "energy": {"j joule": 1, "kj kilojoule": 1000, "ev": Fraction(1602176634, 10**28)},
+    "power": {"w watt": 1, "kw kilowatt": 1000},
+    "voltage": {"v volt": 1},
+    "resistance": {"ω omega ohm": 1},
+    "current": {"amp ampere": 1},
+    "pressure": {"pa pascal": 1, "kpa kilopascal": 1000},
+    "frequency": {"hz hertz": 1, "khz kilohertz": 1000},
+    "amount": {"mol mole": 1},
+    "euro": {"euro eur": 1},
+    "sterling": {"sterling gbp": 1},
 }
 UNITS: dict[str, tuple[str, Fraction]] = {
     name: (dimension, Fraction(factor)) for dimension, units in _TABLE.items() for names, factor in units.items() for name in names.split()
@@ -39,18 +53,23 @@ Unit = tuple[tuple[tuple[str, int], ...], Fraction]
 
 def read_unit(text: str) -> Unit:
     """The unit that a text names: ``square feet``, ``cm^2``, ``m/s``, ``miles per hour``."""
-    text = re.sub(r"\bper\b", "/", text.replace(".", " ")).replace("mph", "mi / h").replace("{", "").replace("}", "")
+    text = re.sub(r"\bper\b", "/", text.replace(".", " ")).replace("mph", "mi / h")
+    text = re.sub(r"\bkmh\b|\bkph\b", "km / h", re.sub(r"\bms(?= ?\^[ {]*-)", "m s", text))
+    text = re.sub(r"\^\s*-?\s*", lambda m: "^" + "-" * ("-" in m[0]), re.sub(r"[{}]|\bcdot\b", " ", text).replace("^ ", "^"))
+    text = re.sub(
+        r"\bdegrees? (?:c\b|celsius)", "celsius", re.sub(r"\bdegrees? (?:f\b|fahrenheit)", "fahrenheit", text, flags=re.I), flags=re.I
+    )
     powers: dict[str, int] = {}
     factor, side, pending = Fraction(1), 1, 1
     last = ("unit", Fraction(1))
-    for piece in re.findall(r"/|\^ ?-?\d+|[^\s/^*]+", text):
+    for piece in re.findall(r"/|\^-?\d+|[^\s/^*]+", text):
         word = piece.lower()
         if piece == "/":
             side = -1
         elif word in ("square", "sq", "cubic", "cu"):
             pending = 2 if word.startswith("sq") else 3
         elif piece.startswith("^"):
-            extra = int(piece[1:].strip()) - 1 if abs(int(piece[1:].strip())) < 10 else 0
+            extra = int(piece[1:]) - 1 if abs(int(piece[1:])) < 10 else 0
             name, scale = last
             powers[name] = powers.get(name, 0) + extra * side
             factor *= scale ** (extra * side)

@@ -11,11 +11,10 @@ import select
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import IO
 
-SECONDS = 1.0
-"""Wall-clock limit of one question."""
 START_SECONDS = 30.0
 """Limit for a worker to import its library and say that it is ready."""
 SIZE = 2
@@ -31,9 +30,10 @@ class Worker:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, start_new_session=True,
         )  # fmt: skip
         self.ready = False
+        self.took = 0.0
 
-    def ask(self, question: str) -> str | None:
-        """The answer to one line, or None when the worker is late or dead."""
+    def ask(self, question: str, seconds: float) -> str | None:
+        """The answer to one line, or None when the worker is dead or later than ``seconds`` after it was ready."""
         if not self.ready:
             if self._line(START_SECONDS) is None:
                 return None
@@ -45,7 +45,10 @@ class Worker:
             stdin.flush()
         except BrokenPipeError:
             return None
-        return self._line(SECONDS)
+        start = time.monotonic()
+        line = self._line(seconds)
+        self.took = time.monotonic() - start
+        return line
 
     def _line(self, seconds: float) -> str | None:
         stdout: IO[bytes] | None = self.process.stdout
@@ -76,17 +79,17 @@ class Pool:
         for _ in range(SIZE):
             self.places.put(None)
 
-    def ask(self, question: str) -> str | None:
-        """The answer, or None when it did not come in time."""
+    def ask(self, question: str, seconds: float) -> tuple[str | None, float]:
+        """The answer, or None when it did not come within ``seconds``, and the seconds that it took."""
         worker = self.places.get() or Worker()
         answer: str | None = None
         try:
-            answer = worker.ask(question)
+            answer = worker.ask(question, seconds)
         finally:
             if answer is None:
                 worker.kill()
             self.places.put(None if answer is None else worker)
-        return answer
+        return answer, worker.took
 
     def close(self) -> None:
         """End all idle workers."""
