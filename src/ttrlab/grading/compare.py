@@ -11,7 +11,7 @@ from ttrlab.grading.canon import read
 from ttrlab.grading.limits import MAX_CHARACTERS, Refused, budget
 from ttrlab.grading.match import same
 from ttrlab.grading.symbolic import LateError
-from ttrlab.grading.values import Value, key
+from ttrlab.grading.values import Value, key, shown
 from ttrlab.grading.verdict import Verdict
 
 NO_ANSWER = -1
@@ -61,7 +61,7 @@ def _decided(a: Keyed, b: Keyed) -> tuple[Verdict, str]:
 def judged(a: Keyed, b: Keyed) -> tuple[Verdict, str]:
     """The verdict on two values and its reason, the same from both sides."""
     if a.key == b.key:
-        return Verdict.YES, f"same key: {a.key}"
+        return Verdict.YES, f"same key: {shown(a.key)}"
     try:
         return _decided(a, b) if a.key < b.key else _decided(b, a)
     except LateError as error:

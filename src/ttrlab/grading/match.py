@@ -11,7 +11,7 @@ from ttrlab.grading.limits import Refused
 from ttrlab.grading.numeric import Unknown, has_symbol, value
 from ttrlab.grading.readings import letter_unit, letters, other_readings, point_scale, repeats, times
 from ttrlab.grading.relations import equation
-from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key
+from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key, shown
 from ttrlab.grading.verdict import Verdict
 
 Answer = tuple[Verdict, str]
@@ -23,7 +23,7 @@ RELATIONS = ("eq", "ineq", "chain")
 def same(a: Value, b: Value) -> Answer:
     """The verdict on two values, with the reason; symmetric."""
     if a == b or key(a) == key(b):
-        return Verdict.YES, f"same key: {key(a)}"
+        return Verdict.YES, f"same key: {shown(key(a))}"
     return _labelled(a, b) if key(a) < key(b) else _labelled(b, a)
 
 
@@ -74,14 +74,14 @@ def _united(a: Value, b: Value) -> Answer:
     for reading in other_readings(with_unit):
         verdict = _shaped(reading, other)
         if verdict[0] is Verdict.YES:
-            return verdict[0], f"read as {key(reading)}"
+            return verdict[0], f"read as {shown(key(reading))}"
     return first
 
 
 def _shaped(a: Value, b: Value) -> Answer:
     """Values without label and unit: kinds that stand for each other are brought together."""
     if a == b or key(a) == key(b):
-        return Verdict.YES, f"same key: {key(a)}"
+        return Verdict.YES, f"same key: {shown(key(a))}"
     kinds = {a.kind, b.kind}
     if kinds in ({"set", "pair"}, {"set", "tuple"}, {"set", "matrix"}):
         one, other = (a, b) if a.kind == "set" else (b, a)
@@ -222,5 +222,5 @@ def _unordered(a: Sequence[Value], b: Sequence[Value]) -> Answer:
             rest.pop(verdicts.index(Verdict.UNDECIDED))
             undecided = True
         else:
-            return Verdict.NO, f"{key(item)} has no partner"
+            return Verdict.NO, f"{shown(key(item))} has no partner"
     return (Verdict.UNDECIDED, "a part is undecided") if undecided else (Verdict.YES, "all parts agree in some order")

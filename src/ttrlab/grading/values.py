@@ -54,6 +54,11 @@ def key(value: Value) -> str:
     return head + _body(value) + tail
 
 
+def shown(text: str) -> str:
+    """A key for a sentence: cut where it is long."""
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
 def _body(value: Value) -> str:
     if value.kind == "expr":
         return print_poly(value.poly)
