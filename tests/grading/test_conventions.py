@@ -43,6 +43,23 @@ YES = [
     ("infinity in words", "negative infinity", "-\\infty"),
     ("letters side by side are a product", "pq", "qp"),
     ("real odd root", "\\sqrt[3]{-8}", "-2"),
+    ("bars over Unicode digits", "0.1̅6̅", "\\frac{16}{99}"),
+    ("minutes of an angle", "45^\\circ 30'", "45.5^\\circ"),
+    ("unit as a fraction", "60 \\frac{\\text{km}}{\\text{h}}", "60 km/h"),
+    ("unit with a negative power", "9.8 m s^{-2}", "9.8 m/s^2"),
+    ("amount in two units", "5 dollars and 25 cents", "\\$5.25"),
+    ("pounds of money", "£18", "18 pounds"),
+    ("date in digits", "2020-03-05", "March 5, 2020"),
+    ("hour in words", "noon", "12:00 PM"),
+    ("row transposed", "(1,2)^T", "\\begin{pmatrix}1\\\\2\\end{pmatrix}"),
+    ("name of an integer parameter", "k\\pi, k\\in\\mathbb{Z}", "n\\pi, n\\in\\mathbb{Z}"),
+    ("one value said twice", "\\frac34 \\text{ or } 0.75", "0.75"),
+    ("equation between equal numbers", "\\frac34 = 0.75", "0.75"),
+    ("set-builder in plain braces", "{x | x ≠ 2}", "x \\ne 2"),
+    ("exception in words", "all real numbers except 2", "x \\ne 2"),
+    ("half-open with reversed bracket", "[0,5[", "[0,5)"),
+    ("approximation in words", "approximately 5.2", "5.2"),
+    ("letter of a choice in lower case", "b", "(B)"),
 ]
 NO = [
     ("percent is not both", "28", "0.28"),
@@ -66,6 +83,8 @@ NO = [
     ("words are no products", "cat", "act"),
     ("accented letters are others", "\\hat{x}", "x"),
     ("finite decimal", "0.99999999", "1"),
+    ("scales of temperature", "25°C", "25°F"),
+    ("sides 1 m and 150 cm", "1 m and 150 cm", "2.5 m"),
 ]
 
 

@@ -36,6 +36,12 @@ def test_last_closed_box_wins(text: str, expected: str | None) -> None:
         ("**Final Answer**\n\n42", "42"),
         ("**Answer:** 17", "17"),
         ("a box \\boxed{9} beats the answer is 8", "9"),
+        ('{"final_answer": "42"}', "42"),
+        ('{"answer": 42}', "42"),
+        ("The final answer is $x = 2$ or $x = 3$.", "x = 2, x = 3"),
+        ("The answer is 0.5 (or 1/2).", "0.5"),
+        ("\\textbf{Answer: } 9", "9"),
+        ("#### Step 1\nwork\nThe answer is 7.", "7"),
         ("nothing here", None),
     ],
 )
@@ -52,6 +58,8 @@ def test_phrases_are_read_when_asked(text: str, expected: str | None) -> None:
         ("Answer: A or B", None),
         ("A triangle has an area", None),
         ("so\n(D)", "D"),
+        ("D. Paris", "D"),
+        ("Option C is correct.", "C"),
     ],
 )
 def test_a_choice_is_one_letter_or_none(text: str, expected: str | None) -> None:

@@ -17,6 +17,9 @@ from ttrlab.grading.tree import Node
 from ttrlab.grading.units import Unit, read_unit
 from ttrlab.grading.values import Value, expression, key
 
+TRANSPOSED = ("T", "t", "top", "intercal")
+SUMMED = tuple(((name, 1),) for name in ("dollar", "time", "length", "mass"))
+"""Dimensions whose amounts are said in two units."""
 _COMPOUND = re.compile(r"([^\d/^]+) (\d{1,9}(?:\.\d{1,9})?) ([^\d/^]+)")
 
 
@@ -84,6 +87,8 @@ def evaluate(node: Node) -> Value:
             return evaluate(node.args[1]).bare()
     if node.kind == "add" and len(node.args) == 2 and node.args[1].kind == "neg" and node.args[1].args[0].kind == "set":
         return _set_operation(Node("minus", (node.args[0], node.args[1].args[0])))
+    if node.kind == "pow" and node.args[0].kind == "seq" and node.args[1].text in TRANSPOSED:
+        return Value("matrix", tuple(evaluate(a) for a in node.args[0].args), f"{len(node.args[0].args)} 1")
     if node.kind in ARITHMETIC and has_matrix(node):
         rows, columns, entries = matrix(node)
         return Value("matrix", tuple(expression(e) for e in entries), f"{rows} {columns}")
@@ -129,6 +134,9 @@ def _flat(nodes: tuple[Node, ...]) -> tuple[Value, ...]:
 
 def _list(node: Node) -> Value:
     values = [evaluate(a) for a in node.args]
+    whole = _family(node, values) or _amount(values) if len(values) == 2 else None
+    if whole is not None:
+        return whole
     if node.text == ";":
         values = [_group(v) for v in values]
     if node.text in ("land", "lor") and all(v.kind == "expr" and not v.label for v in values):
@@ -153,6 +161,28 @@ def _list(node: Node) -> Value:
     if len(flat) > 1 and flat[-1].unit is not None and all(v.unit is None for v in flat[:-1]) and all(v.kind == "expr" for v in flat):
         flat[-1] = flat[-1].bare()
     return Value("list", tuple(flat), label=label)
+
+
+def _family(node: Node, values: list[Value]) -> Value | None:
+    """``k \\pi, k \\in \\mathbb{Z}``: an expression for every integer k; None for other pairs."""
+    body, condition = values
+    if condition.kind != "word" or condition.text != "set of z" or body.kind != "expr" or not condition.label:
+        return None
+    if ("s", condition.label) not in {g for m, _ in body.poly for g, _ in m}:
+        return None
+    return Value("family", (body.bare(),), condition.label, label=body.label)
+
+
+def _amount(values: list[Value]) -> Value | None:
+    """``5 dollars and 25 cents``: a sum of a large and a small unit, when the small part is less than one of the large; else None."""
+    large, small = values
+    if large.unit is None or small.unit is None or large.unit[0] != small.unit[0] or large.unit[0] not in SUMMED:
+        return None
+    first, second = nf.as_rational(dict(large.poly)), nf.as_rational(dict(small.poly))
+    if large.kind != "expr" or small.kind != "expr" or first is None or second is None or first.denominator != 1:
+        return None
+    scale, part = large.unit[1], second * small.unit[1]
+    return replace(expression(nf.constant(first * scale + part)), unit=(large.unit[0], Fraction(1))) if 0 < part < scale else None
 
 
 def _group(value: Value) -> Value:

@@ -15,7 +15,7 @@ NAMES = FUNCTIONS | set("pi infty infinity inf oo theta alpha beta lambda cup an
 ACCENTS = frozenset("hat widehat tilde widetilde dot ddot check breve".split())
 UNIT_WORDS = frozenset(
     "sq cu to cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm"
-    " USD pct".split()
+    " USD pct yr yrs gal qt pt".split()
 )
 SHORT_WORDS = frozenset("no is or up to an us am pm ok we so if at on he me it of in my by go do be".split())
 RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "lg": "log", "tg": "tan", "ctg": "cot", "arctg": "arctan"}

@@ -17,6 +17,7 @@ _MONTH_DAY = re.compile(_MONTH + r" (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?", r
 _DAY_MONTH = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?" + _MONTH + r"(?:,? (\d{4}))?", re.IGNORECASE)
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _NAMED_HOURS = {"noon": "12:00", "12 noon": "12:00", "midday": "12:00", "midnight": "00:00", "12 midnight": "00:00"}
+_OCLOCK = re.compile(r"(\d{1,2}) o ?' ?clock", re.IGNORECASE)
 _CLOCK = re.compile(r"(\d{1,2}):([0-5]\d):00")
 _BASE = re.compile(r"\(?([0-9A-Z]+)\)? ?(?:_ ?\{? ?\(? ?(?:base )?|(?:in |\()?base[- ]?)([0-9]+|[a-z]+) ?\)? ?\}?\)?", re.IGNORECASE)
 _CHOICE = re.compile(
@@ -24,7 +25,7 @@ _CHOICE = re.compile(
     r"(?! ?(?:[,;&/+*^=)<>]|and\b|or\b|\([A-J]\)))(?: ?(.*))?",
     re.IGNORECASE | re.DOTALL,
 )
-_INFINITY = re.compile(r"(?:positive |plus |negative |minus )?infinity", re.IGNORECASE)
+_INFINITY = re.compile(r"(?:positive |plus |negative |minus )?infinity|infinite(?:ly many)?", re.IGNORECASE)
 _LETTERS = re.compile(r"[A-J]{3,8}")
 _NAMED = re.compile(r"(?:option|choice) \(?([A-J])\)?", re.IGNORECASE)
 _EMPTY = re.compile(
@@ -35,6 +36,14 @@ _UNDEFINED = re.compile(r"undefined|(?:the limit )?does not exist|d\.?n\.?e\.?|n
 
 
 _REALS = re.compile(r"(?:all|any|every|the) real numbers?|all reals", re.IGNORECASE)
+_MATRIX = re.compile(r"(?:\w{1,6}\.)?(?:Matrix|matrix|array)\((\[\[.*\]\])\)")
+_PREFIXED = re.compile(r"0(?:b([01]+)|o([0-7]+)|x([0-9a-f]+))", re.IGNORECASE)
+_DOMAINS = {"integers": "Z", "integer": "Z", "natural numbers": "N", "rational numbers": "Q", "complex numbers": "C"}
+_ORDINAL = re.compile(r"(\d{1,6})(?:st|nd|rd|th)")
+_EXCEPT = re.compile(
+    r"(?:all|any|every|the) (?:real numbers?|reals)(?: [a-z])? (?:except|but|excluding|other than)(?: for)? (?:[a-z] ?= ?)?(.+)",
+    re.IGNORECASE,
+)
 _PREFIX = re.compile(
     r"(?:so,? |thus,? |therefore,? |hence,? )?(?:the )?(?:final |correct )?answer(?: is| =|:| is:)? |(?:so|thus|therefore|hence)[ ,]+",
     re.IGNORECASE,
@@ -47,6 +56,11 @@ _HEDGE = re.compile(r"(?:approximately|approx\.?|about|roughly|around|exactly|ne
 
 def unannounced(text: str) -> str:
     """Without a leading "the answer is", and without "approximately" before a number."""
+    if sympy := _MATRIX.fullmatch(text):
+        return sympy[1]
+    excepted = _EXCEPT.fullmatch(plain(text)) if "real" in text[:24] else None
+    if excepted:
+        return f"\\mathbb{{R}} \\setminus \\{{ {excepted[1]} \\}}"
     wrapped = _LEADING_TEXT.match(text)
     found = f"{wrapped[1].strip()} {text[wrapped.end() :]}" if wrapped else text
     cut = False
@@ -84,6 +98,9 @@ def _time(words: str) -> Value | None:
 
 def _clock(words: str) -> Value | None:
     """``06:20:00``: hours, minutes and no seconds, read like ``6:20``."""
+    hour = _OCLOCK.fullmatch(words)
+    if hour:
+        return Value("ratio", (expression(constant(int(hour[1]))), expression(constant(0))))
     match = _CLOCK.fullmatch(words)
     if not match:
         return None
@@ -106,6 +123,11 @@ def _date(words: str) -> Value | None:
 
 
 def _base(words: str) -> Value | None:
+    prefixed = _PREFIXED.fullmatch(words)
+    if prefixed:
+        return Value(
+            "base", text=f"{(prefixed[prefixed.lastindex or 1]).upper().lstrip('0') or '0'}_{(2, 8, 16)[(prefixed.lastindex or 1) - 1]}"
+        )
     match = _BASE.fullmatch(words)
     if not match or (not any(c.isdigit() for c in match[1]) and len(match[1]) < 2):
         return None
@@ -127,6 +149,9 @@ def _named(words: str) -> Value | None:
         return MINUS if words.lower().startswith(("neg", "minus")) else PLUS
     if _EMPTY.fullmatch(words):
         return Value("empty")
+    domain = _DOMAINS.get(words.lower().removeprefix("the ").removeprefix("all ").removeprefix("set of ").removeprefix("any "))
+    if domain:
+        return word(f"set of {domain}")
     if _REALS.fullmatch(words):
         return interval(MINUS, PLUS, "()")
     return Value("word", text="undefined") if _UNDEFINED.fullmatch(words) else None
@@ -145,6 +170,6 @@ def _counted(words: str) -> Value | None:
 
 def word(text: str) -> Value:
     """A phrase: case, punctuation, articles and spacing do not count."""
-    pieces = re.findall(r"\w+|[^\w\s]", text.casefold())
+    pieces = re.findall(r"\w+|[^\w\s]", text.casefold().rstrip("!") or text)
     kept = [p for p in pieces if p not in {"the", "a", "an", ".", "'", '"', "-", "{", "}", "\\"}] or pieces
     return Value("word", text=" ".join(kept))

@@ -9,14 +9,17 @@ from ttrlab.grading import regions
 from ttrlab.grading.leaves import same_expression
 from ttrlab.grading.limits import Refused
 from ttrlab.grading.numeric import Unknown, has_symbol, value
-from ttrlab.grading.readings import letter_unit, letters, other_readings, point_scale, repeats, times
+from ttrlab.grading.readings import letter_unit, letters, other_readings, point_scale, renamed, repeats, times
 from ttrlab.grading.relations import equation
+from ttrlab.grading.units import read_unit
 from ttrlab.grading.values import LONG_DECIMAL, Value, expression, key, shown
 from ttrlab.grading.verdict import Verdict
 
 Answer = tuple[Verdict, str]
 Rule = Callable[[Value, Value], Answer]
 UNORDERED = ("list", "set", "logic")
+POUNDS = {read_unit("sterling"), read_unit("pound")}
+"""The sign means money, the word may mean it."""
 RELATIONS = ("eq", "ineq", "chain")
 
 
@@ -59,6 +62,8 @@ def _as_equation(labelled: Value, other: Value) -> Answer:
 
 def _united(a: Value, b: Value) -> Answer:
     if a.unit is not None and b.unit is not None:
+        if {a.unit, b.unit} == POUNDS:
+            return _shaped(a.bare(), b.bare())
         if a.unit[0] != b.unit[0]:
             return Verdict.NO, "different units"
         return _shaped(times(a.bare(), a.unit[1]), times(b.bare(), b.unit[1])) if a.unit[1] != b.unit[1] else _shaped(a.bare(), b.bare())
@@ -99,6 +104,12 @@ def _shaped(a: Value, b: Value) -> Answer:
         if joined[0] is None or joined[1] is None or joined[0].kind != joined[1].kind:
             return Verdict.NO, "different sets of numbers"
         return _same_kind(joined[0], joined[1])
+    if "matrix" in kinds and kinds & {"tuple", "pair"}:
+        table, row = (a, b) if a.kind == "matrix" else (b, a)
+        if "1" in table.text.split(" ") and row.text in ("", "()"):
+            return _ordered(table.items, row.items)
+    if "family" in kinds:
+        return _families(a, b)
     if kinds == {"ratio", "time"}:
         clock, ratio = (a, b) if a.kind == "time" else (b, a)
         hour, minute = clock.text.split(":")[:2]
@@ -120,11 +131,18 @@ def _shaped(a: Value, b: Value) -> Answer:
         return _same_kind(a, b)
     if kinds == {"list", "expr"} and letters(a) is not None and letters(a) == letters(b):
         return Verdict.YES, "the same letters"
-    if kinds <= {"list", "set", "expr"}:
-        many, one = (a, b) if a.kind != "expr" else (b, a)
+    if len(kinds) == 2 and (kinds <= {"list", "set", "expr"} or (kinds & {"list", "set"} and kinds & {"pair", "tuple", "matrix"})):
+        many, one = (a, b) if a.kind in UNORDERED else (b, a)
         if len(many.items) == 1:
             return same(many.items[0], one)
     return Verdict.NO, f"a {a.kind} is no {b.kind}"
+
+
+def _families(a: Value, b: Value) -> Answer:
+    """An expression for every integer k: its k may have another name, or be understood."""
+    bodies = [renamed(v.items[0], v.text, "k") if v.kind == "family" and a.kind == b.kind else v for v in (a, b)]
+    left, right = (v.items[0] if v.kind == "family" else v for v in bodies)
+    return same(left, right)
 
 
 def _ratio_and_number(a: Value, b: Value) -> Answer:

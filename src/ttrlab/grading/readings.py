@@ -43,6 +43,15 @@ def other_readings(value: Value) -> list[Value]:
     return []
 
 
+def renamed(value: Value, old: str, new: str) -> Value:
+    """The expression with one symbol renamed."""
+    poly: nf.Poly = {}
+    for monomial, coefficient in value.poly:
+        names = tuple(sorted((((("s", new) if g == ("s", old) else g), n) for g, n in monomial), key=nf.order))
+        poly = nf.add(poly, {names: coefficient})
+    return expression(poly)
+
+
 def times(value: Value, factor: Fraction) -> Value:
     """The value, or each of its parts, times a factor."""
     if value.kind == "expr":

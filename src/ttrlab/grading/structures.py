@@ -127,6 +127,8 @@ class Structures:
         """Parentheses, brackets, plain braces, absolute values, reversed brackets of intervals."""
         self.at += 1
         if token.text == "{":
+            if self.builder_ahead():
+                return self.set_braces()
             return Node("set") if self.take("}") else self.braced()
         if token.text in ("(", "[", "]"):
             return self.bracketed(token.text)
@@ -140,6 +142,12 @@ class Structures:
                 raise Refused("no closing bar")
             return Node("func", (value,), "abs")
         raise Refused(f"unexpected {token.text!r}")
+
+    def builder_ahead(self) -> bool:
+        """Whether plain braces that open an answer or a side hold ``x | ...``."""
+        before = self.tokens[self.at - 2].text if self.at > 1 else "="
+        ahead = [t.text for t in self.tokens[self.at : self.at + 2]]
+        return before in ("=", "in") and len(ahead) == 2 and ahead[0].isalpha() and ahead[1] in ("|", ":", "in")
 
     def braced(self) -> Node:
         """Plain braces: a group, or a set when it has commas."""

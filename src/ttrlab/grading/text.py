@@ -26,6 +26,14 @@ _WRAPPERS = re.compile(
 _COLOUR = re.compile(r"\\color\s?\{\w{1,20}\}|\\[hv]?phantom\s?\{[^{}]{0,40}\}")
 _TAGS = re.compile(r"</?(?:answer|b|i|strong|em|p)>")
 _PERIOD = re.compile(r"\\dot ?\{?(\d)\}?(\d*)\\dot ?\{?(\d)\}?")
+_OVERLINED = re.compile("((?:\\d[\u0304\u0305])+)")
+_DOTTED = re.compile("(\\d)\u0307(?:(\\d*)(\\d)\u0307)?")
+_POLAR = re.compile(r"(?<=[\w})]) ?(?:\\angle|∠) ?\(?(-?[\d.]+) ?(\^ ?\{? ?\\circ ?\}?)\)?")
+_MONEY_TEXT = re.compile(r"\\(?:text|mathrm|mbox) ?\{ ?(\\dollar ?[\d.,]{1,30}) ?\}")
+_DOTTED_THOUSANDS = re.compile(r"^([1-9]\d{0,2})((?:\.\d{3}){2,})$")
+_HOURS = re.compile(r"^(\d{1,4}) ?hr?s? (\d{1,2}) ?m(?:in|ins)?$")
+_MATLAB = re.compile(r"^\[ ?(-?[\d./]+(?:[ ,]+-?[\d./]+)*(?: ?; ?-?[\d./]+(?:[ ,]+-?[\d./]+)*)+) ?\]$")
+_ARC = re.compile(r"(\d{1,3}) ?\^ ?\{? ?\\circ ?\}? ?(\d{1,2}) ?\^?\{?(?:'|\\prime)\}?(?: ?(\d{1,2}) ?(?:''|\"))?")
 _DEGREES = re.compile(r"\\(?:text|mathrm) ?\{ ?\^ ?\\circ ?([CF]?) ?\}")
 _LEAD = re.compile(r"^(?:=|\\approx|\\therefore|\\Rightarrow|\\implies)(?![A-Za-z=])\s*")
 _UNIT_FRACTION = re.compile(
@@ -67,6 +75,23 @@ def _join_digits(match: re.Match[str]) -> str:
     return match[1] + re.sub(r"\D", "", match[2])
 
 
+def _rows(match: re.Match[str]) -> str:
+    """``[1 2; 3 4]`` as ``[[1,2],[3,4]]``."""
+    rows = [",".join(re.split(r"[ ,]+", row.strip())) for row in match[1].split(";")]
+    return "[" + ",".join(f"[{row}]" for row in rows) + "]"
+
+
+def _overlined(match: re.Match[str]) -> str:
+    """Digits with combining bars as ``\\overline{..}``."""
+    return "\\overline{" + "".join(c for c in match[1] if c.isdigit()) + "}"
+
+
+def _arc(match: re.Match[str]) -> str:
+    """Degrees, minutes and seconds of an angle as one fraction of a degree."""
+    seconds = int(match[1]) * 3600 + int(match[2]) * 60 + int(match[3] or 0)
+    return f"\\frac{{{seconds}}}{{3600}}^\\circ"
+
+
 def spell(answer: str) -> str:
     """One plain spelling: no layout commands, no math delimiters, ASCII where a character has an ASCII or LaTeX form."""
     text = _INVISIBLE.sub("", answer)
@@ -78,17 +103,19 @@ def spell(answer: str) -> str:
     text = _UNDERSCORED.sub(_join_digits, _BARE_TEXT.sub(r" \1 ", text))
     text = _THOUSANDS.sub(_join_digits, text)
     text = _FRACTIONS.sub(_vulgar, _scripts(text))
+    text = _DOTTED.sub(r"\\overline{\1\2\3}", _OVERLINED.sub(_overlined, text))
     text = "".join(CHARACTERS.get(c) or (f"\\{GREEK[c]} " if c in GREEK else c) for c in text)
     text = unicodedata.normalize("NFKC", text)
     text = "".join(CHARACTERS.get(c, c) for c in text)
     text = text.replace("\\!", "").replace("\\%", "%").replace("**", "^" if re.search(r"\w\*\*[\w({]", text) else "")
     text = _COLOUR.sub(" ", _LAYOUT.sub(" ", text))
     text = _SPACES.sub(" ", text)
+    text = _POLAR.sub(r" \\cis(\1\2)", text)
     text = re.sub(r"(?:\bm ?)?\\(?:angle|measuredangle|triangle)(?![A-Za-z])", " ", _WRAPPERS.sub(" ", text))
     text = _RENAMED.sub(lambda m: NAMES[m[1]], text)
     text = re.sub(r"(?<=[)\]}]) ?U ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
-    text = _LEAD.sub("", _DEGREES.sub(r"^\\circ \1", text))
-    text = re.sub(r"\\text ?\{ ?(\\dollar) ?\}", r"\1 ", text)
+    text = _LEAD.sub("", _DEGREES.sub(r"^\\circ \1", _ARC.sub(_arc, text)))
+    text = _MONEY_TEXT.sub(r" \1 ", re.sub(r"\\text ?\{ ?(\\dollar) ?\}", r"\1 ", text))
     text = _COUNTED.sub(r"\\binom{\1}{\2}", _TIMES.sub("*", text))
     text = re.sub(r"\s+", " ", _separated(_UNIT_FRACTION.sub(_unit_quotient, text))).strip()
     return _without_aside(text)
@@ -109,7 +136,8 @@ def _without_aside(text: str) -> str:
 
 def _separated(text: str) -> str:
     """Without separators of thousands."""
-    text = _QUOTED_THOUSANDS.sub(_join_digits, text)
+    text = _DOTTED_THOUSANDS.sub(_join_digits, _QUOTED_THOUSANDS.sub(_join_digits, text))
+    text = _MATLAB.sub(_rows, _HOURS.sub(r"\1 hours \2 minutes", text))
     text = _DECIMAL_COMMA.sub(lambda m: m[1].replace(" ", "") + "." + m[2], text)
     text = _ROUND_THOUSANDS.sub(lambda m: m[1].replace(",", ""), text)
     text = _PLAIN_THOUSANDS.sub(lambda m: m[1] + m[2].replace(",", ""), text)
@@ -120,15 +148,16 @@ def _line_breaks(text: str) -> str:
     """``\\\\`` as ``\\newline``; outside of environments a doubled backslash before a command is a doubled escape."""
     if "\\begin" not in text:
         text = re.sub(r"\\\\(?=[A-Za-z%$({])", r"\\", text)
+    text = re.sub(r"\\cr(?![A-Za-z])", r"\\newline ", text)
     return re.sub(r"\\\\(?:\[\d*\.?\d*(?:pt|ex|em|mm)\])?", r"\\newline ", text)
 
 
 def _delimiters(text: str) -> str:
     """Without ``$..$``, ``\\(..\\)``, ``\\[..\\]`` and the sentence's last full stop; a lone ``$`` before digits is a currency sign."""
     text = re.sub(r"\\[()]|\\[\[\]](?!\d*(?:pt|ex|em))", " ", text).replace("$$", "$").strip(' `"\n\t')
-    text = text.replace("\\$", "\\dollar ")
+    text = re.sub(r"(?:\bUS ?)?\\\$", r"\\dollar ", text)
     if text.count("$") == 1:
-        text = text.replace("$", " \\dollar ")
+        text = re.sub(r"(?:\bUS ?)?\$", r" \\dollar ", text)
     text = text.replace("$", " ").strip()
     if (paired := _PAIRED_MARKS.fullmatch(text)) and paired[1] not in paired[2]:
         text = paired[2].strip()

@@ -21,8 +21,16 @@ _TABLE: dict[str, dict[str, Fraction | int]] = {
         "mg milligram": Fraction(1, 1000),
         "lb lbs pound": Fraction(45359237, 100000),
         "oz ounce": Fraction(45359237, 1600000),
+        "tonne": 1000000,
     },
-    "volume": {"l liter litre": 1, "ml milliliter millilitre": Fraction(1, 1000)},
+    "volume": {
+        "l liter litre": 1,
+        "ml milliliter millilitre": Fraction(1, 1000),
+        "gallon gal": Fraction(3785411784, 10**9),
+        "quart qt": Fraction(946352946, 10**9),
+        "pint pt": Fraction(473176473, 10**9),
+    },
+    "calendar": {"month": 1, "year yr": 12, "decade": 120, "century centurie": 1200},
     "dollar": {"dollar usd buck": 1, "cent ¢": Fraction(1, 100)},
     "percent": {"percent percentage pct": 1},
     "degree": {"degree deg": 1},
@@ -45,6 +53,7 @@ _TABLE: dict[str, dict[str, Fraction | int]] = {
 UNITS: dict[str, tuple[str, Fraction]] = {
     name: (dimension, Fraction(factor)) for dimension, units in _TABLE.items() for names, factor in units.items() for name in names.split()
 }
+_SINGULAR = {"people": "person", "persons": "person", "children": "child", "men": "man", "women": "woman"}
 _IGNORED = frozenset(["of", "the", "in", "a", "an", "or", "about", "approximately", "exactly", "total", "each"])
 
 Unit = tuple[tuple[tuple[str, int], ...], Fraction]
@@ -53,7 +62,7 @@ Unit = tuple[tuple[tuple[str, int], ...], Fraction]
 
 def read_unit(text: str) -> Unit:
     """The unit that a text names: ``square feet``, ``cm^2``, ``m/s``, ``miles per hour``."""
-    text = re.sub(r"\bper\b", "/", text.replace(".", " ")).replace("mph", "mi / h")
+    text = re.sub(r"\bper\b", "/", text.replace(".", " ").replace("per cent", "percent")).replace("mph", "mi / h")
     text = re.sub(r"\bkmh\b|\bkph\b", "km / h", re.sub(r"\bms(?= ?\^[ {]*-)", "m s", text))
     text = re.sub(r"\^\s*-?\s*", lambda m: "^" + "-" * ("-" in m[0]), re.sub(r"[{}]|\bcdot\b", " ", text).replace("^ ", "^"))
     text = re.sub(
@@ -79,11 +88,16 @@ def read_unit(text: str) -> Unit:
             powers[name] = powers.get(name, 0) + side * pending
             factor *= scale ** (side * pending)
             pending = 1
+    if "volume" in powers:
+        cubed = powers.pop("volume")
+        powers["length"] = powers.get("length", 0) + 3 * cubed
+        factor *= Fraction(1, 1000) ** cubed
     return tuple(sorted((n, p) for n, p in powers.items() if p and n != "unit")), factor
 
 
 def _unit_word(word: str) -> tuple[str, Fraction]:
     """Dimension and factor of one word, singular or plural."""
+    word = _SINGULAR.get(word, word)
     for name in (word, word.removesuffix("s"), word.removesuffix("es")):
         if name in UNITS:
             return UNITS[name]
