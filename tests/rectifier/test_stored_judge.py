@@ -160,7 +160,7 @@ def test_the_cache_file_holds_one_json_object_a_judgement(tmp_path):
     path = tmp_path / "cache.jsonl"
     CachedJudge(CountingJudge(), path).judge([ONE])
     (row,) = [json.loads(line) for line in path.read_text().splitlines()]
-    assert sorted(row) == ["fault", "key", "reason", "score", "tokens"]
+    assert sorted(row) == ["content", "fault", "key", "reason", "score", "tokens"]
 
 
 def test_a_rollout_is_eligible_though_its_text_was_also_stored_as_a_truncated_one():

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import sys
 
 import numpy as np
@@ -53,6 +54,29 @@ def test_the_overview_has_every_score_with_n_seeds_and_interval_and_every_contra
         assert score["population_low"] <= score["mean"] <= score["population_high"]
     found = [(row["method"], row["baseline"]) for row in data["contrasts"]]
     assert found == [("majority", "base"), ("core", "base"), ("oracle", "base"), ("core", "majority"), ("oracle", "majority")]
+
+
+def test_the_overview_has_the_claims_that_say_something_and_the_rule(built):
+    data = received(built / "data" / "study.js")
+    found = [(claim["value"], claim["verdict"], claim["n"]) for claim in data["claims"]]
+    assert found == [("4.0", "contradicted", 3), ("50.0", "not run", None)]
+    assert data["rule"] == "Paper against measured: the rule"
+
+
+def test_what_is_vendored_has_its_licence_is_small_and_asks_for_nothing_outside(built):
+    katex = built / "katex"
+    assert "MIT" in (katex / "LICENSE").read_text()
+    assert sum(path.stat().st_size for path in katex.rglob("*") if path.is_file()) < 2e6
+    urls = re.findall(r"url\(([^)]*)\)", (katex / "katex.min.css").read_text())
+    assert urls
+    assert all((katex / url).is_file() for url in urls)
+
+
+def test_a_study_that_is_compared_with_no_paper_has_no_claims(tmp_path):
+    study = write_study(tmp_path / "study", make_plan(1), 1)
+    for kind in ("csv", "md"):
+        (study / "tables" / f"paper.{kind}").unlink()
+    assert received(build(study, tmp_path / "page") / "data" / "study.js")["claims"] == []
 
 
 def test_methods_that_drew_the_same_rollouts_share_a_sample_and_later_ones_do_not(built):

@@ -10,11 +10,15 @@ import pytest
 
 from tests.report.test_page import build
 from tests.report.world import make_plan, write_study
+from ttrlab.files import write_jsonl
+from ttrlab.rectifier.judge import JudgeItem, content_key
 
 HOSTILE = (
     "<script>document.documentElement.dataset.hacked = 1</script></script>"
     "<img src=x onerror=\"document.documentElement.dataset.hacked = 1\"><svg onload='document.documentElement.dataset.hacked = 1'>"
-    '<a href="javascript:document.documentElement.dataset.hacked = 1">click</a> \u2028\u2029 ]]> --> \'); alert(1); //'
+    '<a href="javascript:document.documentElement.dataset.hacked = 1">click</a> \u2028\u2029 ]]> --> \'); alert(1); // '
+    r"$\href{javascript:document.documentElement.dataset.hacked=1}{\text{go}}$ $\includegraphics{http://x/y.png}$ $\htmlData{hacked=1}{x}$ "
+    r"$\def\a{\a\a}\a$ \[\frac{1\] $\text{<img src=x onerror=document.documentElement.dataset.hacked=1>}$"
 )
 
 PROBE = """
@@ -92,11 +96,52 @@ def test_hostile_rollouts_and_questions_run_no_script(chromium, hostile, address
     seen = chromium(hostile, address)
     assert attribute(seen, "ready") is not None
     assert attribute(seen, "hacked") is None
-    assert attribute(seen, "scripts") == "7"
+    assert attribute(seen, "scripts") == "10"
     assert html.escape("<img src=x onerror=", quote=False) in seen
     assert not [tag for tag in ("<img src=x", "<svg onload", '<a href="javascript', "<script>document") if tag in seen]
     if "question" in address:
         assert int(attribute(seen, "stories")) > 0
+
+
+@pytest.fixture(scope="module")
+def mathematical(tmp_path_factory):
+    """A study of formulas, in which a judge was asked about a roll-out of the last sample."""
+    folder = tmp_path_factory.mktemp("maths")
+    prompt, text = r"Find $x^2$ and \[\sqrt{y}.\] It costs $5 or $6. Case {}.", r"so \(z=1\) but $\frac{1$ and $\href{https://x}{y}$"
+    study = write_study(folder / "study", make_plan(1), 1, text=text, prompt=prompt)
+    item = JudgeItem(prompt.replace("{}", "0"), f"{text} oracle #0", "1")
+    reason = r"the step $z=1$ is wrong <b>!</b>"
+    judgement = {"key": "k", "content": content_key(item), "score": 3, "reason": reason, "tokens": 5, "fault": None}
+    write_jsonl(study / "cells/m/b/oracle/seed0/adapt/judgements.jsonl", [judgement])
+    return with_probe(build(study, folder / "page"))
+
+
+@pytest.mark.browser
+def test_maths_is_typeset_without_a_network_and_what_katex_refuses_stays_as_written(chromium, mathematical):
+    seen = chromium(mathematical, "/pair/0/question/0")
+    assert 'class="katex-display"' in seen
+    assert 'title="$x^2$"' in seen
+    assert "costs $5 or $6." in seen
+    assert r"$\frac{1$" in seen
+    assert r"$\href{https://x}{y}$" in seen
+    assert "katex-error" not in seen
+
+
+@pytest.mark.browser
+def test_the_judges_score_and_reason_stand_below_the_rollout(chromium, mathematical):
+    seen = chromium(mathematical, "/pair/0/question/0")
+    assert "The judge gave 3 of 10." in seen
+    assert "&lt;b&gt;!&lt;/b&gt;" in seen
+    assert 'title="$z=1$"' in seen
+
+
+@pytest.mark.browser
+def test_claims_stand_first_with_their_verdicts(chromium, tmp_path):
+    study = write_study(tmp_path / "study", make_plan(1), 1)
+    seen = chromium(build(study, tmp_path / "page") / "index.html", "/")
+    assert seen.index("Paper against measured") < seen.index("The grid")
+    assert "✗ contradicted" in seen
+    assert "4.0" in seen
 
 
 @pytest.mark.browser

@@ -13,6 +13,7 @@ from ttrlab.config.specs import AggregateSpec
 from ttrlab.config.study import Cell, Plan
 from ttrlab.files import write_jsonl, write_text
 from ttrlab.pools import PoolRow, write_pool
+from ttrlab.report.claims import COLUMNS
 from ttrlab.stages.contrasts import differences, own_scores
 
 METRIC = "mean@4"
@@ -20,6 +21,13 @@ METHODS = ("base", "majority", "core", "oracle")
 SPEC = AggregateSpec(study="tiny", metrics=(METRIC,), methods=METHODS)
 RULES = {"base": {}, "majority": {"reward": {"rule": "majority"}}, "core": {"reward": {"rule": "core"}},
          "oracle": {"reward": {"rule": "oracle"}, "gold": True}}  # fmt: skip
+
+
+CLAIMS = [
+    ["core", "table 1", "m", "b", "core - majority", "mean@4", "", "4.0", "pp", -9.0, -20.0, 1.0, 3, 2, 1, "contradicted", "why", ""],
+    ["core", "table 1", "z", "b", "core", "mean@4", "", "50.0", "%", None, None, None, None, None, None, "not run", "none", ""],
+    ["core", "table 1", "y", "b", "core", "mean@4", "", "not given", "%", None, None, None, None, None, None, "not run", "none", ""],
+]
 
 
 def make_plan(rows: int, publishable: bool = True, seeds: tuple[int, ...] = (0, 1), methods: tuple[str, ...] = METHODS) -> Plan:
@@ -76,6 +84,8 @@ def write_study(
                         "intervals": own_scores(scored, SPEC.metrics, plan.study.methods)}.items():  # fmt: skip
         write_text(folder / f"{name}.csv", table.to_csv(index=False))
     write_text(folder / "audit.csv", "\n")
+    write_text(folder / "tables" / "paper.csv", pd.DataFrame(CLAIMS, columns=list(COLUMNS)).to_csv(index=False))
+    write_text(folder / "tables" / "paper.md", "Paper against measured: the rule\n")
     write_text(folder / "figures" / "endpoints.svg", '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>\n')
     return folder
 

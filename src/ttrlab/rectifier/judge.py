@@ -21,6 +21,7 @@ __all__ = [
     "JudgeItem",
     "JudgedItem",
     "SamplerJudge",
+    "content_key",
     "eligibility",
     "group_item",
     "item_key",
@@ -76,6 +77,11 @@ def judge_identity(rectifier: str, prompt: JudgePrompt, limits: JudgeLimits) -> 
 def item_key(identity: str, item: JudgeItem) -> str:
     """Content key of one judgement."""
     return digest([identity, item.question, item.solution, item.answer])
+
+
+def content_key(item: JudgeItem) -> str:
+    """What an item is known by, whoever judges it."""
+    return digest([item.question, item.solution, item.answer])
 
 
 def judged(text: str, truncated: bool, tokens: int) -> JudgedItem:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,8 +10,11 @@ import numpy as np
 
 from ttrlab.files import dumps, read_jsonl
 from ttrlab.pools import PoolRow
-from ttrlab.rectifier.judge import Judge, JudgedItem, JudgeItem, item_key
+from ttrlab.rectifier.judge import Judge, JudgedItem, JudgeItem, content_key, item_key
 from ttrlab.rectifier.judgement import UNRESOLVED
+
+JUDGEMENTS = "judgements.jsonl"
+"""Name of a judge's cache in the folder of an adaptation."""
 
 Stored = TypeVar("Stored")
 
@@ -52,7 +55,7 @@ class CachedJudge:
         new = {key: item for key, item in zip(keys, items, strict=True) if key not in self._known}
         if new:
             answers = dict(zip(new, self.inner.judge(list(new.values())), strict=True))
-            _append(self.path, answers)
+            _append(self.path, new, answers)
             self._known |= answers
         return [self._known[key] for key in keys]
 
@@ -97,11 +100,18 @@ def read_judgements(path: Path) -> dict[str, JudgedItem]:
     }
 
 
-def _append(path: Path, answers: Mapping[str, JudgedItem]) -> None:
-    rows = [
-        {"key": key, "score": judged.score, "reason": judged.reason, "tokens": judged.tokens, "fault": judged.fault}
-        for key, judged in answers.items()
-    ]
+def judgements_by_content(path: Path) -> dict[str, JudgedItem]:
+    """``content_key`` -> judgement, whoever gave it; empty without the file. Lines without a content are left out."""
+    rows = read_jsonl(path) if path.exists() else ()
+    return {
+        row["content"]: JudgedItem(score=row["score"], reason=row["reason"], tokens=row["tokens"], fault=row["fault"])
+        for row in rows
+        if "content" in row
+    }
+
+
+def _append(path: Path, items: Mapping[str, JudgeItem], answers: Mapping[str, JudgedItem]) -> None:
+    rows = [{"key": key, "content": content_key(items[key]), **asdict(judged)} for key, judged in answers.items()]
     with open(path, "ab") as handle:
         handle.write("".join(dumps(row) + "\n" for row in rows).encode())
         handle.flush()

@@ -22,6 +22,7 @@ from ttrlab.meter import Meter, metered
 from ttrlab.provenance import write_manifest
 from ttrlab.rectifier.homes import open_judge
 from ttrlab.rectifier.judge import CountTokens, Judge
+from ttrlab.rectifier.stored import JUDGEMENTS
 from ttrlab.stages import rundir
 from ttrlab.stages.command import PROOFS, parse, read_spec, run
 from ttrlab.stages.gold import grader
@@ -51,7 +52,7 @@ def judge_of(spec: AdaptSpec, weights: str, questions: Sequence[Question], folde
 
     texts = {question.id: question.prompt for question in questions}
     identity = model_identity(weights)
-    return open_judge(settings.config, digest(identity), settings.prompt, load, texts, folder / "judgements.jsonl")
+    return open_judge(settings.config, digest(identity), settings.prompt, load, texts, folder / JUDGEMENTS)
 
 
 def model_identity(weights: str) -> object:

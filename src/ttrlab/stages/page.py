@@ -12,6 +12,7 @@ from ttrlab.config.specs import EvidenceSpec
 from ttrlab.config.study import Cell, Plan
 from ttrlab.files import read_jsonl
 from ttrlab.pools import PoolRow, read_pool
+from ttrlab.rectifier.stored import JUDGEMENTS, judgements_by_content
 from ttrlab.report.page.book import Book
 from ttrlab.report.page.build import Tables, write_page
 from ttrlab.report.page.samples import Decision
@@ -19,6 +20,18 @@ from ttrlab.stages.audit import stored_rollouts
 from ttrlab.stages.command import read_spec, run, stage_parser
 from ttrlab.stages.plan import load_frozen
 from ttrlab.stages.rundir import step_number
+
+
+def read_claims(path: Path) -> pd.DataFrame:
+    """paper.csv of the study, empty where it is compared with no paper."""
+    if not path.exists():
+        return pd.DataFrame()
+    return pd.read_csv(path, dtype={"value": str}, keep_default_na=False, na_values={name: [""] for name in NUMBERS})
+
+
+def read_rule(path: Path) -> str:
+    """How the claims were judged: the caption of paper.md."""
+    return path.read_text(encoding="utf-8").splitlines()[0] if path.exists() else ""
 
 
 def decisions_of(adapted: Path) -> Iterator[Decision]:
@@ -43,6 +56,10 @@ def first_and_last(adapted: Path) -> dict[str, frozenset[int]]:
     for decision in decisions_of(adapted):
         steps.setdefault(decision["question_id"], []).append(decision["step"])
     return {question_id: frozenset((min(seen), max(seen))) for question_id, seen in steps.items()}
+
+
+NUMBERS = ("measured", "low", "high", "n", "seeds", "cells")
+"""Columns of paper.csv that may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +93,8 @@ class Library:
             if first_seed:
                 book.add_base(read_pool(folder / "evaluate" / "rollouts.jsonl.gz"), cell.seed)
             return
-        book.add_training(visits_of(folder / "adapt"), cell.method, cell.seed, first_and_last(folder / "adapt") if first_seed else {})
+        full = first_and_last(folder / "adapt") if first_seed else {}
+        book.add_training(visits_of(folder / "adapt"), cell.method, cell.seed, full, judgements_by_content(folder / "adapt" / JUDGEMENTS))
         if first_seed and (folder / "replay" / "manifest.json").exists():
             for path in sorted((folder / "replay" / "decisions").glob("*.jsonl")):
                 book.add_replay(read_jsonl(path), path.stem, cell.method, cell.seed)
@@ -97,6 +115,8 @@ def main() -> None:
         audit=pd.read_csv(audit) if audit.read_text(encoding="utf-8").strip() else pd.DataFrame(),
         contrasts=pd.read_csv(results / "contrasts.csv"),
         intervals=pd.read_csv(results / "intervals.csv"),
+        paper=read_claims(results / "tables" / "paper.csv"),
+        rule=read_rule(results / "tables" / "paper.md"),
     )
     figures = [path for folder in ("figures", "evidence") for path in sorted((results / folder).glob("*.svg"))]
     write_page(Path(arguments.out), spec, plan, tables, library.book, figures)

@@ -11,6 +11,7 @@ from ttrlab.config.evidence import RegimeRule
 from ttrlab.evaluate.metrics import gold_of, grade
 from ttrlab.evaluate.regimes import regime
 from ttrlab.pools import PoolRow
+from ttrlab.rectifier.judge import JudgedItem, JudgeItem, content_key
 from ttrlab.report.page.samples import Decision, Sample, cut, main_label, merged, shown, visit
 from ttrlab.types import Question
 
@@ -25,6 +26,7 @@ class Book:
         self, questions: Sequence[Question], gold: Mapping[str, Gold], scores: Mapping[str, Mapping[str, float]], rule: RegimeRule
     ) -> None:
         self.questions, self.gold, self.scores, self.rule = questions, gold, scores, rule
+        self._prompts = {question.id: question.prompt for question in questions}
         self._answers = {question_id: entry.answer for question_id, entry in gold.items()}
         self._visits: dict[str, list[dict[str, Any]]] = {question.id: [] for question in questions}
         self._samples: dict[str, list[Sample]] = {question.id: [] for question in questions}
@@ -39,13 +41,29 @@ class Book:
             correct = grade(row.answers, gold_of(row.question_id, self._answers))
             self._regimes[row.question_id] = regime(correct, classes, self.rule)
 
-    def add_training(self, visits: Iterable[tuple[PoolRow, Decision]], method: str, run: int, full: Mapping[str, frozenset[int]]) -> None:
-        """The visits of one adaptation. ``full``: question id -> steps whose roll-outs are kept to be shown."""
+    def add_training(
+        self,
+        visits: Iterable[tuple[PoolRow, Decision]],
+        method: str,
+        run: int,
+        full: Mapping[str, frozenset[int]],
+        judgements: Mapping[str, JudgedItem],
+    ) -> None:
+        """The visits of one adaptation. ``full``: question id -> steps whose roll-outs are kept to be shown. ``judgements``: by content."""
         for row, decision in visits:
             self._visits[row.question_id].append(visit(row, decision, method, run, self._grade))
             if row.question_id in full and row.step in full[row.question_id]:
                 classes = np.asarray(decision["answer_class"], dtype=np.int64)
-                self._samples[row.question_id].append(Sample(row, classes, run, [method], [(method, False, decision)]))
+                decided, said = [(method, False, decision)], self._judged(row, judgements)
+                self._samples[row.question_id].append(Sample(row, classes, run, [method], decided, said))
+
+    def _judged(self, row: PoolRow, judgements: Mapping[str, JudgedItem]) -> list[JudgedItem | None]:
+        """What a judge said of each roll-out, none where it was not asked."""
+        if not judgements:
+            return []
+        prompt = self._prompts[row.question_id]
+        items = [None if answer is None else JudgeItem(prompt, text, answer) for text, answer in zip(row.texts, row.answers, strict=True)]
+        return [None if item is None else judgements.get(content_key(item)) for item in items]
 
     def add_replay(self, decisions: Iterable[Decision], method: str, source: str, run: int) -> None:
         """What ``method`` would have decided on the stored roll-outs of the adaptation by ``source``."""

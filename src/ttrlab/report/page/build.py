@@ -23,12 +23,17 @@ Books = Callable[[str, str], Book | None]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The study's tables that the page shows; ``audit`` is empty where nothing was adapted."""
+    """The study's tables that the page shows; ``audit`` is empty where nothing was adapted, ``paper`` where no paper is compared with.
+
+    ``rule``: how ``paper`` was judged, in words.
+    """
 
     summary: pd.DataFrame
     audit: pd.DataFrame
     contrasts: pd.DataFrame
     intervals: pd.DataFrame
+    paper: pd.DataFrame
+    rule: str
 
 
 def write_page(out: Path, spec: AggregateSpec, plan: Plan, tables: Tables, books: Books, figures: Sequence[Path]) -> None:
@@ -50,6 +55,8 @@ def write_page(out: Path, spec: AggregateSpec, plan: Plan, tables: Tables, books
                 {"model": model, "benchmark": benchmark, "questions": plan.catalogue.benchmarks[benchmark].rows, "shown": is_shown}
                 for (model, benchmark), is_shown in zip(pairs, shown, strict=True)
             ],
+            "claims": overview.claims(tables.paper),
+            "rule": tables.rule,
             "scores": overview.scores(tables.summary, tables.intervals, spec.metrics, pairs),
             "contrasts": overview.contrasts(tables.contrasts, pairs),
             "figures": [f"figures/{figure.name}" for figure in figures],

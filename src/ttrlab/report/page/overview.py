@@ -7,11 +7,15 @@ import pandas as pd
 from matplotlib.colors import to_hex
 
 from ttrlab.config.study import Plan
+from ttrlab.evaluate.paper import NOT_GIVEN
 from ttrlab.report.figures import colours
 from ttrlab.report.tables import endpoint_means
 
 CONTRAST_COLUMNS = ("metric", "method", "baseline", "difference", "n", "seeds", "low", "high", "seeds_low", "seeds_high", "population_low",
                     "population_high", "sign_p", "wilcoxon_p", "wilcoxon_p_holm", "cohens_dz", "rank_biserial", "detectable")  # fmt: skip
+
+CLAIM_COLUMNS = ("paper", "where", "model", "benchmark", "method", "metric", "window", "value", "unit", "measured", "low", "high", "n",
+                 "seeds", "verdict", "reason")  # fmt: skip
 
 Pairs = Mapping[tuple[str, str], int]
 """(model, benchmark) -> its number on the page."""
@@ -44,6 +48,14 @@ def scores(summary: pd.DataFrame, intervals: pd.DataFrame, metrics: Sequence[str
 def contrasts(table: pd.DataFrame, pairs: Pairs) -> list[dict[str, Any]]:
     """The contrasts of the study, one entry a row of contrasts.csv."""
     return _by_pair(table, CONTRAST_COLUMNS, pairs) if len(table) else []
+
+
+def claims(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Paper against measured, one entry a printed number; what is neither given nor run says nothing and is left out."""
+    if not len(table):
+        return []
+    said = table[(table["value"] != NOT_GIVEN) | (table["verdict"] != "not run")]
+    return [{str(name): value for name, value in row.items()} for row in said[list(CLAIM_COLUMNS)].to_dict("records")]
 
 
 def _by_pair(table: pd.DataFrame, columns: Sequence[str], pairs: Pairs) -> list[dict[str, Any]]:

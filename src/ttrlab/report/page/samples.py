@@ -9,6 +9,7 @@ import numpy as np
 
 from ttrlab.evaluate.metrics import CORRECT
 from ttrlab.pools import PoolRow
+from ttrlab.rectifier.judge import JudgedItem
 from ttrlab.signals.similarity import tfidf_cosine
 from ttrlab.types import NO_ANSWER, IntArray
 
@@ -32,7 +33,7 @@ class Sample:
     """One group of roll-outs that is shown in full, and every decision that was made on it.
 
     ``decisions``: (method, whether it was replayed, its row); ``made_by``: the cells' methods whose training drew this group, none for the
-    base model's evaluation.
+    base model's evaluation. ``judged``: what a judge said of each roll-out; empty where none was asked.
     """
 
     row: PoolRow
@@ -40,6 +41,7 @@ class Sample:
     run: int
     made_by: list[str] = field(default_factory=list)
     decisions: list[tuple[str, bool, Decision]] = field(default_factory=list)
+    judged: list[JudgedItem | None] = field(default_factory=list)
 
 
 def class_answers(answers: Sequence[str | None], answer_class: IntArray) -> list[str]:
@@ -104,6 +106,7 @@ def shown(sample: Sample, grader: Grader) -> dict[str, Any]:
         "tokens": row.tokens,
         "signals": {name: row.signals[name] for name in SHOWN_SIGNALS if name in row.signals and not np.isnan(row.signals[name]).all()},
         "similarity": similarity(row.texts),
+        "judged": [said(judgement) for judgement in sample.judged] if any(sample.judged) else None,
         "decisions": [
             {
                 "method": method,
@@ -116,6 +119,13 @@ def shown(sample: Sample, grader: Grader) -> dict[str, Any]:
             for method, replayed, made in sample.decisions
         ],
     }
+
+
+def said(judgement: JudgedItem | None) -> dict[str, Any] | None:
+    """A judgement as the viewer shows it."""
+    if judgement is None:
+        return None
+    return {"score": judgement.score, "reason": cut(judgement.reason), "fault": judgement.fault}
 
 
 def similarity(texts: Sequence[str]) -> str:
@@ -141,5 +151,6 @@ def merged(samples: Iterable[Sample]) -> list[Sample]:
             found[key] = Sample(sample.row, sample.answer_class, sample.run)
         one = found[key]
         one.made_by += [method for method in sample.made_by if method not in one.made_by]
+        one.judged = one.judged or sample.judged
         one.decisions += [entry for entry in sample.decisions if entry[0] not in {method for method, _, _ in one.decisions}]
     return list(found.values())

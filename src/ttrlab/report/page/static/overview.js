@@ -63,6 +63,7 @@
       el("h1", {}, `Study ${study.study}`),
       el("p", { class: "quiet" }, `${study.pairs.length} model-benchmark pairs, ${study.methods.length} methods, seeds ${study.seeds.join(", ")}. `
         + "Every score is that of the last checkpoint, mean over seeds."),
+      TTRLAB.claims(study), el("h2", {}, "The grid"),
       el("div", { class: "bar" }, chooser("metric", "metric", same(study.metrics))),
       grid,
       el("p", { class: "note" }, "Percent; difference from base in points and as colour; below it the 95 % interval over questions and seeds. "

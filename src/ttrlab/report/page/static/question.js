@@ -2,7 +2,11 @@
 "use strict";
 
 (() => {
-  const { need, unpack, forget, el, select, table, percent, number, missing, mark } = TTRLAB;
+  const { need, unpack, forget, el, select, table, percent, number, missing, mark, rich } = TTRLAB;
+  let written = false;
+
+  /** A box of text, its maths typeset unless the reader wants it as written. */
+  const prose = (className, text) => el("div", { class: className }, written ? text : rich(text));
   const STATE = { 1: "right", 0: "wrong", "-1": "undecided" };
   const NONE = -1;
   const EACH = { equilibrium: "equilibrium mass", weight: "confidence weight" };
@@ -131,11 +135,13 @@
   function rolloutRow(sample, texts, at, each, signals, width) {
     const id = sample.classes[at];
     const state = id === NONE ? "none" : STATE[sample.verdicts[id]];
-    const story = el("tr", {}, el("td", { colspan: width }, el("div", { class: "story text" }, texts[at])));
+    const story = el("tr", {}, el("td", { colspan: width }));
+    const fill = () => story.firstChild.replaceChildren(prose("story text", texts[at]), ...judgements(sample, at));
     const toggle = el("button", { type: "button", "aria-expanded": "false", title: "show the roll-out" }, String(at + 1));
     const row = el("tr", { class: "row", onclick: () => {
       const open = story.isConnected;
-      if (open) story.remove(); else row.after(story);
+      if (open) story.remove();
+      else { fill(); row.after(story); }
       toggle.setAttribute("aria-expanded", String(!open));
     } }, el("td", {}, toggle), el("td", { class: "answer" }, id === NONE ? el("i", { class: "quiet" }, "none") : sample.answers[id]), el("td", {}, mark(state)),
     sample.decisions.map((made) => el("td", {}, el("div", { class: "reward" }, meter(made.rewards[at], state), number(made.rewards[at])))),
@@ -143,6 +149,14 @@
     signals.map((name) => el("td", { class: "num" }, number(sample.signals[name][at]))),
     el("td", { class: "num" }, `${sample.tokens[at]}${sample.truncated[at] ? " (cut)" : ""}`));
     return row;
+  }
+
+  /** What a judge said of a roll-out: its score, and why. */
+  function judgements(sample, at) {
+    const said = (sample.judged ?? [])[at];
+    if (!said) return [];
+    const verdict = said.fault ? `The judge's output is not valid: ${said.fault}.` : `The judge gave ${said.score} of 10.`;
+    return [el("div", { class: "story reason" }, el("b", {}, verdict), said.reason ? prose("text", said.reason) : null)];
   }
 
   /** One line a method and seed, one square a visit: is the label right, and how many roll-outs are. */
@@ -163,7 +177,7 @@
       disagreement(sample), clusterTable(sample),
       sample.decisions.length ? [el("h3", { style: { "margin-top": "20px" } }, "Decisions"), decisionTable(sample)] : null,
       el("h3", { style: { "margin-top": "20px" } }, "Similarity"), similarityMap(sample),
-      el("h3", { style: { "margin-top": "20px" } }, "Roll-outs"), el("p", { class: "note" }, "Choose a row for its text. Text is shown as the model wrote it, LaTeX included."),
+      el("h3", { style: { "margin-top": "20px" } }, "Roll-outs"), el("p", { class: "note" }, "Choose a row for its text" + (sample.judged ? " and what the judge said of it." : ".")),
       rolloutTable(sample, texts));
   }
 
@@ -179,13 +193,22 @@
       stage.replaceChildren(sampleView(data.samples[which], texts[which]));
     };
     tabs.append(...data.samples.map((sample, at) => el("button", { type: "button", onclick: () => pick(at) }, titleOf(sample))));
+    const first = Math.max(0, data.samples.findIndex((sample) => sample.decisions.length));
+    const prompt = el("div", {}, prose("prompt-box text", data.prompt));
+    const raw = el("button", { type: "button", "aria-pressed": String(written), title: "show LaTeX as the model wrote it", onclick: () => {
+      written = !written;
+      raw.setAttribute("aria-pressed", String(written));
+      prompt.replaceChildren(prose("prompt-box text", data.prompt));
+      const chosen = [...tabs.children].findIndex((tab) => tab.getAttribute("aria-pressed") === "true");
+      if (chosen >= 0) pick(chosen);
+    } }, "LaTeX as written");
     const page = el("div", {},
-      el("div", { class: "bar" }, step(-1, "← previous"), step(1, "next →"), entry.tags.map((tag) => el("span", { class: "chip" }, tag.join(" = ")))),
-      el("h1", {}, data.id), el("div", { class: "prompt-box text" }, data.prompt),
+      el("div", { class: "bar" }, step(-1, "← previous"), step(1, "next →"), entry.tags.map((tag) => el("span", { class: "chip" }, tag.join(" = "))), raw),
+      el("h1", {}, data.id), prompt,
       el("p", { style: { "margin-top": "8px" } }, "Gold: ", el("b", { class: "answer" }, data.gold)),
       data.visits.length ? [el("h2", {}, "Over training"), el("p", { class: "note" }, "One square a visit: is the label right (✓), wrong (✗), or is there none (–). Paler: fewer roll-outs agree with it."), course(data.visits)] : null,
       el("h2", {}, "Answers and rewards"), data.samples.length ? [tabs, stage] : el("p", { class: "quiet" }, "No roll-outs are stored for this question."));
-    if (data.samples.length) pick(Math.min(data.samples.length - 1, data.samples.findIndex((sample) => sample.decisions.length) < 0 ? 0 : data.samples.findIndex((sample) => sample.decisions.length)));
+    if (data.samples.length) pick(first);
     return page;
   };
 })();
