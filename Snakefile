@@ -11,6 +11,7 @@ if "study" not in config:
 
 include: "rules/common.smk"
 include: "rules/data.smk"
+include: "rules/rectifier.smk"
 include: "rules/adapt.smk"
 include: "rules/evaluate.smk"
 include: "rules/report.smk"

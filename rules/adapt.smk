@@ -1,4 +1,4 @@
-"""INPUT   {results}/data/{benchmark}/questions.jsonl, the model; gold for the oracle alone
+"""INPUT   {results}/data/{benchmark}/questions.jsonl, the model, the frozen record of a trained judge; gold for the oracle alone
 OUTPUT  {cell}/adapt/manifest.json   written last; beside it steps, roll-outs, decisions and checkpoints
 
 A killed adaptation goes on at its last step: what lies beside the manifest is not declared as output, so it outlives the job.
@@ -9,7 +9,8 @@ rule adapt:
     input:
         questions=f"{RESULTS}/data/{{benchmark}}/questions.jsonl",
         model=of_name(JOBS.weight_files, "model"),
-        judge=of_cell(JOBS.judge_files),
+        judge=of_cell(JUDGES.files),
+        disjoint=ancient(of_cell(JUDGES.checks)),
     output:
         manifest=f"{CELLS}/adapt/manifest.json",
     log:
@@ -19,11 +20,11 @@ rule adapt:
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
-        judge=of_cell(JOBS.judge_weights),
+        judge=of_cell(JUDGES.arguments),
         out=f"{CELLS}/adapt",
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
-        " --model {params.model:q} --judge {params.judge:q} --out {params.out:q} 2> {log:q}"
+        " --model {params.model:q} --out {params.out:q} {params.judge:q} 2> {log:q}"
 
 
 rule adapt_with_gold:

@@ -46,10 +46,10 @@ def of_cell(lookup, *before):
     return by_wildcards
 
 
-def of_name(lookup, wildcard):
-    """A lookup by wildcards from a lookup by the name of a model or benchmark."""
+def of_name(lookup, *names):
+    """A lookup by wildcards from a lookup by the values of some of them, such as the name of a model or benchmark."""
 
     def by_wildcards(wildcards):
-        return lookup(wildcards[wildcard])
+        return lookup(*(wildcards[name] for name in names))
 
     return by_wildcards

@@ -146,7 +146,7 @@ def test_a_rule_that_asks_a_judge_is_refused_without_one_and_brings_its_model(pl
     plan = plan_of({"methods": ["truer"], "models": ["tiny"]}, methods=methods)
     spec = adapt_spec(plan, Cell("tiny", "small", "truer", 0))
     assert spec.judge is not None
-    assert spec.judge.revision == "main"
+    assert spec.judge.form.revision == "main"
     methods["truer"]["judge"] = {"model": "huge"}
     with pytest.raises(ValueError, match="unknown name 'huge'"):
         plan_of({"methods": ["truer"]}, methods=methods)

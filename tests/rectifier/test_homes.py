@@ -5,7 +5,8 @@ import pytest
 from judging import ScriptedPolicy
 
 from ttrlab.config.catalogue import PromptStyle
-from ttrlab.config.judge import JudgeConfig
+from ttrlab.config.judge import JudgeConfig, JudgeLimits, ProcessHome
+from ttrlab.config.specs import JudgeForm, JudgeSpec
 from ttrlab.pools import PoolRow, write_pool
 from ttrlab.rectifier.homes import open_judge
 from ttrlab.rectifier.judge import JudgeItem
@@ -17,8 +18,10 @@ ITEM = JudgeItem("1+1", "It is 2.", "2")
 STYLE = PromptStyle(where="user")
 
 
-def opened(tmp_path, load=None, **config):
-    return open_judge(JudgeConfig(model="m", **config), "weights", STYLE, load, {"q": "1+1"}, tmp_path / "judgements.jsonl")
+def opened(tmp_path, load=None, home=None):
+    form = JudgeForm(wording="math", style=STYLE, revision=None, limits=JudgeLimits())
+    spec = JudgeSpec(model="m", form=form, home=home or ProcessHome(), engine="torch", trained=False)
+    return open_judge(spec, "weights", load, {"q": "1+1"}, tmp_path / "judgements.jsonl")
 
 
 def test_every_wording_that_a_configuration_may_name_exists():

@@ -13,9 +13,9 @@ from tests.engines.tiny import save_model
 from tests.workflow.world import artefacts, environment
 from ttrlab.benchmarks import Loaded, write_benchmark
 from ttrlab.config.catalogue import PromptStyle
-from ttrlab.config.judge import JudgeConfig, JudgeLimits
+from ttrlab.config.judge import JudgeLimits, ProcessHome
 from ttrlab.config.settings import Sampling, Training
-from ttrlab.config.specs import AdaptSpec, JudgeSpec
+from ttrlab.config.specs import AdaptSpec, JudgeForm, JudgeSpec
 from ttrlab.files import read_json, read_jsonl
 from ttrlab.rewards import Majority, Oracle, Truer
 from ttrlab.types import Question
@@ -152,7 +152,8 @@ def test_misuse_is_one_line_that_names_the_culprit(world, tmp_path, change, more
 
 def test_a_run_with_a_judge_in_its_process_abstains_where_there_is_nothing_to_accept(world, tmp_path):
     """The random model writes no boxed answer, so the cascade has no candidate: every question abstains, and says so."""
-    judge = JudgeSpec(config=JudgeConfig(model="tiny", limits=LIMITS), prompt=SPEC.prompt, revision=None)
+    form = JudgeForm(wording="math", style=SPEC.prompt, revision=None, limits=LIMITS)
+    judge = JudgeSpec(model="tiny", form=form, home=ProcessHome(), engine="torch", trained=False)
     short = SPEC.training.model_copy(update={"episodes": 1})
     spec = SPEC.model_copy(update={"rule": Truer(), "judge": judge, "training": short})
     done = run(world, tmp_path / "out", spec, "--judge", str(world / "tiny"))

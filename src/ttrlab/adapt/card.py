@@ -49,7 +49,7 @@ def model_card(spec: AdaptSpec, base: str, step: int, last: int) -> str:
         rule=spec.rule.rule,
         votes=spec.training.votes,
         trained=spec.training.train,
-        judge=spec.judge.config.model if spec.judge else "none",
+        judge=spec.judge.model if spec.judge else "none",
         step=step,
         last=last,
         seed=spec.seed,

@@ -1,10 +1,14 @@
 """Configuration of a judge: where it runs, which model it is, and how a rectifier is trained. Defaults are TRUER's (Table 5)."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from ttrlab.config.settings import Frozen, Lora, Training, TrainingOverride, overridden
+
+Wording = Literal["math", "lab"]
+"""Names of the judge's prompts (``ttrlab.rectifier.prompt.PROMPTS``)."""
 
 
 class JudgeLimits(Frozen):
@@ -57,19 +61,27 @@ Alpha = Annotated[float, Field(gt=0)]
 JudgeHome = Annotated[ProcessHome | ServerHome | StoredHome, Field(discriminator="home")]
 
 
+class WarmUp(Frozen):
+    """Label-free ``updates`` by majority vote on the questions of the catalogue entry ``benchmark``, which may hold targets: no answer is
+    read (TRUER's Math-1.5B row: one round on all of MATH-500)."""
+
+    benchmark: str
+    updates: int = Field(ge=1)
+
+
 class RectifierSource(Frozen):
     """Where the rectifier's labelled candidates come from.
 
     ``benchmark``, ``calibration``: catalogue entries of the questions to fit on and to select the checkpoint on, disjoint from each
-    other and from every target. ``policy``: the catalogue model that samples the candidates (None: the cell's own model), after
-    ``warmup_updates`` label-free updates by majority vote. ``candidates`` roll-outs a question. ``alphas``: priorities of
-    majority-correct, majority-wrong, minority-correct, minority-wrong.
+    other and from every target. ``policy``: the catalogue model that samples the candidates (None: the cell's own model), after a
+    ``warm_up`` if there is one. ``candidates`` roll-outs a question. ``alphas``: priorities of majority-correct, majority-wrong,
+    minority-correct, minority-wrong.
     """
 
     benchmark: str
     calibration: str
     policy: str | None = None
-    warmup_updates: int = Field(0, ge=0)
+    warm_up: WarmUp | None = None
     candidates: int = Field(32, ge=1)
     temperature: float = Field(1.0, gt=0)
     alphas: tuple[Alpha, Alpha, Alpha, Alpha] = (1, 3, 3, 1)
@@ -122,6 +134,18 @@ class RectifierTraining(Frozen):
         return (self.judgements, *self.expansion)
 
     @property
+    def steps(self) -> int:
+        """All updates: warm start, then reinforcement learning."""
+        return self.warm_start_updates + self.updates
+
+    @property
+    def checkpoint_steps(self) -> tuple[int, ...]:
+        """Steps after which a checkpoint is kept: the warm start's last, every ``checkpoint_every``-th update after it, and the last."""
+        start = self.warm_start_updates
+        every = range(start + self.settings.checkpoint_every, self.steps + 1, self.settings.checkpoint_every)
+        return tuple(sorted({*((start,) if start else ()), *every, self.steps}))
+
+    @property
     def settings(self) -> Training:
         """The engine's settings: the defaults of a rectifier with this entry's overrides."""
         return overridden(RECTIFIER_TRAINING, self.training).model_copy(update={"updates": self.updates})
@@ -140,11 +164,13 @@ class CheckpointSelection(Frozen):
 
 
 class Rectifier(Frozen):
-    """A rectifier: trained once, then reused by every cell whose judge names an equal entry, whatever the target benchmark."""
+    """A rectifier: trained once, then reused by every cell whose judge names an equal entry, whatever the target benchmark and the cell's
+    own seed (TRUER's three seeds of Table 4 share one). ``seed``: of its source roll-outs and its training."""
 
     source: RectifierSource
     training: RectifierTraining = RectifierTraining()
     selection: CheckpointSelection = CheckpointSelection()
+    seed: int = Field(0, ge=0)
 
 
 class JudgeConfig(Frozen):
@@ -156,10 +182,27 @@ class JudgeConfig(Frozen):
     model: str
     rectifier: Rectifier | None = None
     home: JudgeHome = ProcessHome()
-    prompt: Literal["math", "lab"] = "math"
+    prompt: Wording = "math"
     limits: JudgeLimits = JudgeLimits()
+
+    @model_validator(mode="after")
+    def _written_judgements(self) -> "JudgeConfig":
+        if self.rectifier is not None and self.rectifier.training.warm_start_updates and self.prompt != "lab":
+            raise ValueError("rectifier.training.warm_start_updates needs written judgements, which the lab alone has (prompt: lab)")
+        return self
 
     @property
     def trained(self) -> bool:
         """False for a model that is used as it is."""
         return self.rectifier is not None
+
+    def names(self) -> Iterator[tuple[str, str]]:
+        """(kind, name) of the catalogue entries that are mentioned."""
+        yield "models", self.model
+        if self.rectifier is not None:
+            source = self.rectifier.source
+            yield from (("benchmarks", name) for name in (source.benchmark, source.calibration))
+            if source.policy is not None:
+                yield "models", source.policy
+            if source.warm_up is not None:
+                yield "benchmarks", source.warm_up.benchmark

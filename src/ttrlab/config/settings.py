@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, create_model, model_serializer, model_validator
 
 
 class Frozen(BaseModel):
@@ -132,10 +132,18 @@ class Evaluation(Frozen):
 SettingsT = TypeVar("SettingsT", bound=Frozen)
 
 
+class _Override(Frozen):
+    """What all overrides share: JSON holds the fields that are set and no others, so that a null is one that was written."""
+
+    @model_serializer(mode="wrap")
+    def _only_what_is_set(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return {key: value for key, value in dump(self).items() if key in self.model_fields_set}
+
+
 def partial(settings: type[Frozen], name: str) -> type[Frozen]:
     """A type with the same fields as ``settings``, each optional: the type of an override."""
     fields: dict[str, Any] = {key: (Union[info.annotation, None], None) for key, info in settings.model_fields.items()}  # noqa: UP007
-    return create_model(name, __base__=Frozen, **fields)
+    return create_model(name, __base__=_Override, **fields)
 
 
 def overridden(base: SettingsT, *overrides: Frozen | None) -> SettingsT:

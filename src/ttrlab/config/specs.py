@@ -6,7 +6,7 @@ from pydantic import Field
 
 from ttrlab.config.catalogue import AnswerKind, Benchmark, LabPolicy, Model, PromptStyle
 from ttrlab.config.evidence import Evidence, RegimeRule
-from ttrlab.config.judge import JudgeConfig
+from ttrlab.config.judge import JudgeConfig, JudgeHome, JudgeLimits, Wording
 from ttrlab.config.settings import Frozen, Sampling, Training
 from ttrlab.config.study import Cell, Plan
 from ttrlab.rewards import RewardRule
@@ -29,12 +29,24 @@ class PretrainSpec(Frozen):
     model: LabPolicy
 
 
-class JudgeSpec(Frozen):
-    """The judge of an adaptation, with what its model's catalogue entry says."""
+class JudgeForm(Frozen):
+    """What a judge is asked and how long it may be: the wording, its model's own prompt style and revision, the limits."""
 
-    config: JudgeConfig
-    prompt: PromptStyle
+    wording: Wording
+    style: PromptStyle
     revision: str | None
+    limits: JudgeLimits
+
+
+class JudgeSpec(Frozen):
+    """A judge at work. ``model``: its catalogue name; ``engine``: what samples it in this process; ``trained``: its weights are a frozen
+    rectifier's."""
+
+    model: str
+    form: JudgeForm
+    home: JudgeHome
+    engine: Engine
+    trained: bool
 
 
 class AdaptSpec(Frozen):
@@ -115,17 +127,25 @@ def adapt_spec(plan: Plan, cell: Cell) -> AdaptSpec:
         rule=rule,
         sampling=plan.sampling(cell),
         training=plan.training(cell),
-        judge=judge_spec(plan, plan.method(cell).judge),
+        judge=judge_spec(plan, judge) if (judge := plan.judge(cell)) else None,
         licence=model.licence,
     )
 
 
-def judge_spec(plan: Plan, judge: JudgeConfig | None) -> JudgeSpec | None:
-    """A method's judge with its model's prompt style and revision; None without one."""
-    if judge is None:
-        return None
+def judge_form(plan: Plan, judge: JudgeConfig) -> JudgeForm:
+    """A judge's wording and limits with what its model's catalogue entry says."""
     model = plan.catalogue.models[judge.model]
-    return JudgeSpec(config=judge, prompt=model.prompt, revision=revision(model))
+    return JudgeForm(wording=judge.prompt, style=model.prompt, revision=revision(model), limits=judge.limits)
+
+
+def judge_spec(plan: Plan, judge: JudgeConfig) -> JudgeSpec:
+    """The spec of a judge at work. How it was trained is not in it: its frozen record is the stage's input."""
+    return JudgeSpec(model=judge.model, form=judge_form(plan, judge), home=judge.home, engine=sampling_engine(plan), trained=judge.trained)
+
+
+def sampling_engine(plan: Plan) -> Engine:
+    """What samples from weights that lie still: a study's engine, or vLLM where a cluster trains."""
+    return "vllm" if plan.study.engine == "openrlhf" else plan.study.engine
 
 
 def evaluate_spec(plan: Plan, cell: Cell, steps: tuple[int, ...], endpoint: bool) -> EvaluateSpec:
@@ -134,7 +154,7 @@ def evaluate_spec(plan: Plan, cell: Cell, steps: tuple[int, ...], endpoint: bool
     return EvaluateSpec(
         seed=cell.seed,
         kind=plan.benchmark(cell).kind,
-        engine="vllm" if plan.study.engine == "openrlhf" else plan.study.engine,
+        engine=sampling_engine(plan),
         prompt=model.prompt,
         revision=revision(model),
         samples=evaluation.samples if endpoint else evaluation.curve_samples,

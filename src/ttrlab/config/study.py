@@ -1,7 +1,7 @@
 """A study: which cells of (model x benchmark x method x seed) are run, and with which settings."""
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,38 +10,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from ttrlab.config.catalogue import Benchmark, Catalogue, Method, Model, explain, load_catalogue
 from ttrlab.config.evidence import Evidence, check_papers
+from ttrlab.config.judge import JudgeConfig
+from ttrlab.config.overrides import Deployment, Name, Setting
 from ttrlab.config.settings import Evaluation, Frozen, Sampling, SamplingOverride, Training, TrainingOverride, overridden
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-
-
-class When(Frozen):
-    """Which cells a setting applies to: every given key must match; an empty ``when`` matches all."""
-
-    model: tuple[Name, ...] | Name | None = None
-    benchmark: tuple[Name, ...] | Name | None = None
-    method: tuple[Name, ...] | Name | None = None
-
-    def matches(self, cell: "Cell") -> bool:
-        """True when each given key names the cell's value."""
-        return all(
-            wanted is None or value in ((wanted,) if isinstance(wanted, str) else wanted)
-            for wanted, value in ((self.model, cell.model), (self.benchmark, cell.benchmark), (self.method, cell.method))
-        )
-
-    def names(self) -> Iterator[tuple[str, str]]:
-        """(kind, name) of everything that is mentioned."""
-        for kind, wanted in (("models", self.model), ("benchmarks", self.benchmark), ("methods", self.method)):
-            for name in (wanted,) if isinstance(wanted, str) else wanted or ():
-                yield kind, name
-
-
-class Setting(Frozen):
-    """Overrides for the cells that ``when`` matches; later settings win."""
-
-    when: When = When()
-    training: TrainingOverride | None = None
-    sampling: SamplingOverride | None = None
 
 
 class Study(Frozen):
@@ -63,6 +34,7 @@ class Study(Frozen):
     sampling: SamplingOverride | None = None
     evaluation: Evaluation = Evaluation()
     evidence: Evidence = Evidence()
+    deployment: Deployment | None = None
     settings: tuple[Setting, ...] = ()
 
     @model_validator(mode="after")
@@ -117,26 +89,25 @@ class Plan(Frozen):
 
     @model_validator(mode="after")
     def _known_and_possible(self) -> "Plan":
-        self._check_names()
+        self._check_names(self.mentioned())
+        self._check_names(named for cell in self.cells for judge in self.judges(cell) for named in judge.names())
         for cell in self.cells:
             if cell.seed == self.study.seeds[0]:
                 self._check_cell(cell)
         return self
 
-    def _check_names(self) -> None:
-        study, catalogue = self.study, self.catalogue
+    def mentioned(self) -> list[tuple[str, str]]:
+        """(kind, name) of everything that the study mentions itself."""
+        study = self.study
+        deployment = study.deployment
         named = [("models", model) for model, _ in study.model_benchmarks]
         named += [("benchmarks", benchmark) for _, benchmark in study.model_benchmarks]
         named += [("methods", method) for method in study.methods]
-        named += [(kind, name) for i in study.settings for kind, name in i.when.names()]
-        for name in study.methods:
-            method = catalogue.methods.get(name)
-            if method is not None and method.reward is not None and method.reward.needs_judge:
-                if method.judge is None:
-                    raise ValueError(f"methods.{name}: rule {method.reward.rule!r} needs a judge, and the method has no judge: entry")
-                if method.judge.trained:
-                    raise ValueError(f"methods.{name}.judge.rectifier: the workflow does not train rectifiers yet; name a trained model")
-                named.append(("models", method.judge.model))
+        named += [("methods", method) for method in (*deployment.judges, *deployment.methods)] if deployment else []
+        return named + [pair for setting in study.settings for pair in setting.when.names()]
+
+    def _check_names(self, named: Iterable[tuple[str, str]]) -> None:
+        catalogue = self.catalogue
         known: dict[str, Collection[str]] = {
             "models": catalogue.models,
             "benchmarks": catalogue.benchmarks,
@@ -180,29 +151,62 @@ class Plan(Frozen):
         """The cell's method entry."""
         return self.catalogue.methods[cell.method]
 
+    def judge(self, cell: Cell) -> JudgeConfig | None:
+        """The judge of the cell's method: that of the last setting which gives one, or the method's own; None for a rule that asks none.
+
+        ValueError names a method that needs a judge and has none.
+        """
+        rule = self.method(cell).reward
+        if rule is None or not rule.needs_judge:
+            return None
+        given = [one.judge for one in self.study.settings if one.judge and one.when.matches(cell.model, cell.benchmark, cell.method)]
+        judge = given[-1] if given else self.method(cell).judge
+        if judge is None:
+            raise ValueError(f"methods.{cell.method}: rule {rule.rule!r} needs a judge, and nothing gives it one in cell {cell.path}")
+        return judge
+
+    def deployed(self, cell: Cell) -> dict[str, JudgeConfig]:
+        """The judges that read the cell's endpoint roll-outs, by the name of their method; ValueError for a method without a judge."""
+        deployment = self.study.deployment
+        if deployment is None or (deployment.methods and cell.method not in deployment.methods):
+            return {}
+        found: dict[str, JudgeConfig] = {}
+        for name in deployment.judges:
+            judge = self.judge(replace(cell, method=name))
+            if judge is None:
+                raise ValueError(f"deployment.judges: method {name!r} asks no judge")
+            found[name] = judge
+        return found
+
+    def judges(self, cell: Cell) -> tuple[JudgeConfig, ...]:
+        """Every judge that a job of the cell asks."""
+        own = self.judge(cell)
+        return (*((own,) if own else ()), *self.deployed(cell).values())
+
     def training(self, cell: Cell) -> Training:
         """The cell's training settings, merged."""
-        matching = [setting.training for setting in self.study.settings if setting.when.matches(cell)]
-        return overridden(
-            Training(),
-            self.study.training,
-            self.benchmark(cell).training,
-            self.model(cell).training,
-            self.method(cell).training,
-            *matching,
-        )
+        return self.training_of(cell.model, cell.benchmark, cell.method)
 
     def sampling(self, cell: Cell) -> Sampling:
         """The cell's sampling settings for training roll-outs, merged."""
-        matching = [setting.sampling for setting in self.study.settings if setting.when.matches(cell)]
-        return overridden(
-            Sampling(),
-            self.study.sampling,
-            self.benchmark(cell).sampling,
-            self.model(cell).sampling,
-            self.method(cell).sampling,
-            *matching,
-        )
+        return self.sampling_of(cell.model, cell.benchmark, cell.method)
+
+    def training_of(self, model: str, benchmark: str, method: str | None) -> Training:
+        """Training settings, merged; ``method`` None: those that no method changes."""
+        entries = self._entries(model, benchmark, method)
+        matching = [one.training for one in self.study.settings if one.when.matches(model, benchmark, method)]
+        return overridden(Training(), self.study.training, *(entry.training for entry in entries), *matching)
+
+    def sampling_of(self, model: str, benchmark: str, method: str | None) -> Sampling:
+        """Sampling settings, merged; ``method`` None: those that no method changes."""
+        entries = self._entries(model, benchmark, method)
+        matching = [one.sampling for one in self.study.settings if one.when.matches(model, benchmark, method)]
+        return overridden(Sampling(), self.study.sampling, *(entry.sampling for entry in entries), *matching)
+
+    def _entries(self, model: str, benchmark: str, method: str | None) -> list[Benchmark | Model | Method]:
+        """Catalogue entries in the order in which their overrides are merged."""
+        own = [] if method is None else [self.catalogue.methods[method]]
+        return [self.catalogue.benchmarks[benchmark], self.catalogue.models[model], *own]
 
 
 @cache
@@ -219,16 +223,11 @@ def make_plan(raw: Mapping[str, object], catalogue_folder: Path) -> Plan:
     try:
         study = Study.model_validate(raw)
         check_papers(study.evidence, catalogue_folder / "paper")
-        Plan(study=study, catalogue=catalogue)
+        plan = Plan(study=study, catalogue=catalogue)
     except ValidationError as error:
         raise ValueError(explain(error, f"study {raw.get('study', '(unnamed)')}")) from None
-    models, benchmarks = (set(names) for names in zip(*study.model_benchmarks, strict=True))
-    mentioned = {pair for setting in study.settings for pair in setting.when.names()}
-    models |= {name for kind, name in mentioned if kind == "models"}
-    benchmarks |= {name for kind, name in mentioned if kind == "benchmarks"}
-    judges = [catalogue.methods[name].judge for name in study.methods]
-    models |= {judge.model for judge in judges if judge is not None}
-    methods = set(study.methods) | {name for kind, name in mentioned if kind == "methods"}
+    named = set(plan.mentioned()) | {pair for cell in plan.cells for judge in plan.judges(cell) for pair in judge.names()}
+    models, benchmarks, methods = ({name for kind, name in named if kind == wanted} for wanted in ("models", "benchmarks", "methods"))
     return Plan(
         study=study,
         catalogue=Catalogue(

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from ttrlab.config.catalogue import AnswerKind, PromptStyle
 from ttrlab.config.settings import Training
 from ttrlab.engines.base import TOKEN_STATS, Policy, Sampler
+from ttrlab.engines.prompts import Prompter
 
-__all__ = ["ENGINES", "EngineInfo", "import_engine", "open_policy", "open_sampler"]
+__all__ = ["ENGINES", "EngineInfo", "import_engine", "open_policy", "open_prompter", "open_sampler"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,14 @@ ENGINES: Mapping[str, EngineInfo] = MappingProxyType(
         "openrlhf": EngineInfo(frozenset({"topk_confidence"}), trains=True),
     }
 )
+
+
+def open_prompter(model: str, revision: str | None, prompt: PromptStyle, kind: AnswerKind) -> Prompter:
+    """A model's prompts without its weights: what counts a prompt's tokens before anything is sampled."""
+    from transformers import AutoTokenizer
+
+    where: dict[str, str] = {"revision": revision} if revision else {}
+    return Prompter(AutoTokenizer.from_pretrained(model, **where), prompt, kind)
 
 
 def open_policy(

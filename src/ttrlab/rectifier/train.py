@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ttrlab.seeds import rng, stream
 from ttrlab.types import FloatArray, Question, Rollout
 
 
+@runtime_checkable
 class SupervisedTrainer(Protocol):
     """What an engine offers for the supervised warm start."""
 
@@ -25,10 +26,6 @@ class SupervisedTrainer(Protocol):
 
         Prompts are built as for sampling. Returns floats for the step record, ``loss`` and ``grad_norm`` among them.
         """
-
-
-class RectifierPolicy(Policy, SupervisedTrainer, Protocol):
-    """An engine that can train a rectifier with a warm start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +75,14 @@ class RectifierRun:
             max_prompt_tokens=self.limits.input_tokens,
         )
 
-    @property
-    def steps(self) -> int:
-        """All updates: warm start, then reinforcement learning."""
-        return self.config.warm_start_updates + self.config.updates
-
     def question(self, candidate: Candidate) -> Question:
         """The judge's prompt for a candidate."""
         return Question(f"{candidate.question_id}#{candidate.index}", self.prompt.render(candidate.item))
 
 
-def train_rectifier(run: RectifierRun, policy: RectifierPolicy, done: int = 0) -> Iterator[RectifierStep]:
+def train_rectifier(run: RectifierRun, policy: Policy, done: int = 0) -> Iterator[RectifierStep]:
     """Yield the steps after ``done``; the policy is updated when a step is yielded, so the caller may save it then."""
-    for number in range(done + 1, run.steps + 1):
+    for number in range(done + 1, run.config.steps + 1):
         if number <= run.config.warm_start_updates:
             yield _warm_start_step(run, policy, number)
         else:
@@ -130,6 +122,22 @@ def candidate_rows(total: int, batch: int, seed: int, name: str, number: int) ->
     return [int(orders[position // total][position % total]) for position in positions]
 
 
+def judgement_rows(step: RectifierStep) -> Iterator[dict[str, Any]]:
+    """The judgements of a step as JSON objects, one a candidate; lists aligned."""
+    for group in step.groups:
+        yield {
+            "question_id": group.candidate.question_id,
+            "index": group.candidate.index,
+            "category": group.candidate.category,
+            "correct": group.candidate.correct,
+            "texts": [rollout.text for rollout in group.rollouts],
+            "scores": [judgement.score for judgement in group.judgements],
+            "faults": [judgement.fault for judgement in group.judgements],
+            "rewards": group.rewards.tolist(),
+            "advantages": group.advantages.tolist(),
+        }
+
+
 def step_record(step: RectifierStep, sizes: Sequence[int]) -> dict[str, Any]:
     """One JSON object a step, without a clock. Shares are over all judgements; ``successful/<category>`` over those of that category;
     ``groups_of/<size>`` counts the groups that ended at each of ``sizes``."""
@@ -161,7 +169,9 @@ def step_record(step: RectifierStep, sizes: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _warm_start_step(run: RectifierRun, policy: SupervisedTrainer, number: int) -> RectifierStep:
+def _warm_start_step(run: RectifierRun, policy: Policy, number: int) -> RectifierStep:
+    if not isinstance(policy, SupervisedTrainer):
+        raise ValueError(f"warm_start_updates: {run.config.warm_start_updates} asked for, and this engine has no supervised update")
     rows = candidate_rows(len(run.candidates), run.config.warm_start_batch, run.seed, "warm start", number)
     assert run.targets is not None  # checked when the run was made
     questions, targets = [run.question(run.candidates[row]) for row in rows], [run.targets[row] for row in rows]

@@ -1,10 +1,8 @@
 """Adapt one policy to one benchmark's questions. Reads gold only when ``--gold`` is given, which the workflow does for the oracle."""
 
-import signal
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 from tqdm import tqdm
 
@@ -13,10 +11,10 @@ from ttrlab.adapt.loop import adapt
 from ttrlab.adapt.schedule import checkpoint_steps, total_steps, total_updates
 from ttrlab.benchmarks import read_questions
 from ttrlab.config.catalogue import PromptStyle
-from ttrlab.config.specs import AdaptSpec
+from ttrlab.config.specs import AdaptSpec, JudgeSpec
 from ttrlab.engines import ENGINES, import_engine, open_policy, open_sampler
 from ttrlab.engines.base import Sampler
-from ttrlab.files import HASHES, digest, exclusive, read_json, sha256
+from ttrlab.files import digest, exclusive, read_json, sha256
 from ttrlab.grading import use_cache
 from ttrlab.meter import Meter, metered
 from ttrlab.provenance import write_manifest
@@ -29,36 +27,23 @@ from ttrlab.stages.gold import grader
 from ttrlab.types import Question
 
 
-class StopRequest:
-    """Set by SIGTERM and SIGUSR1 (preemption, a time limit close by): stop at the next step boundary."""
+def judge_of(spec: JudgeSpec, weights: str, frozen: Path | None, questions: Sequence[Question], cache: Path) -> Judge:
+    """The judge of a spec, behind the ``cache`` file so that a redone step asks nothing twice.
 
-    def __init__(self) -> None:
-        self.name: str | None = None
-        for number in (signal.SIGTERM, signal.SIGUSR1):
-            signal.signal(number, self._note)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.name = signal.Signals(number).name
-
-
-def judge_of(spec: AdaptSpec, weights: str, questions: Sequence[Question], folder: Path) -> Judge:
-    """The judge of a spec, behind a cache in the run's folder so that a redone step asks nothing twice."""
-    assert spec.judge is not None
-    settings = spec.judge
+    ``frozen``: the record of a trained rectifier; ValueError when it is missing, or when weights, prompt or limits are not those it froze.
+    """
 
     def load(style: PromptStyle) -> tuple[Sampler, CountTokens]:
-        sampler = open_sampler(spec.engine, weights, settings.revision, style, "math")
+        sampler = open_sampler(spec.engine, weights, spec.form.revision if frozen is None else None, style, "math")
         return sampler, sampler.prompt_tokens
 
+    if spec.trained != (frozen is not None):
+        raise ValueError(f"--frozen is the record of a trained rectifier: trained is {spec.trained}, --frozen is {frozen}")
     texts = {question.id: question.prompt for question in questions}
-    identity = model_identity(weights)
-    return open_judge(settings.config, digest(identity), settings.prompt, load, texts, folder / JUDGEMENTS)
-
-
-def model_identity(weights: str) -> object:
-    """What a model is known by: the hashes of its files where they are recorded, otherwise its name."""
-    recorded = Path(weights) / HASHES
-    return read_json(recorded) if recorded.is_file() else weights
+    judge = open_judge(spec, digest(rundir.model_identity(weights)), load, texts, cache)
+    if frozen is not None and judge.identity != (recorded := read_json(frozen)["identity"]):
+        raise ValueError(f"{weights}: as a judge it is {judge.identity}, but {frozen} froze {recorded}")
+    return judge
 
 
 def checked(spec: AdaptSpec, questions_file: Path, gold: bool) -> Sequence[Question]:
@@ -73,7 +58,9 @@ def checked(spec: AdaptSpec, questions_file: Path, gold: bool) -> Sequence[Quest
     return questions
 
 
-def run_steps(spec: AdaptSpec, questions: Sequence[Question], arguments: Namespace, folder: Path, meter: Meter, stop: StopRequest) -> None:
+def run_steps(
+    spec: AdaptSpec, questions: Sequence[Question], arguments: Namespace, folder: Path, meter: Meter, stop: rundir.StopRequest
+) -> None:
     """The steps that are not done yet, each written when it is; RuntimeError when asked to stop before the last."""
     with meter.phase("import"):
         meter.devices(import_engine(spec.engine))
@@ -82,7 +69,8 @@ def run_steps(spec: AdaptSpec, questions: Sequence[Question], arguments: Namespa
         policy = open_policy(spec.engine, arguments.model, spec.revision, spec.prompt, spec.kind, spec.training, updates, spec.seed)
         done, last = rundir.resume(folder, policy), total_steps(spec.rows, spec.training)
         grade = grader(Path(arguments.gold)) if arguments.gold else None
-        judge = judge_of(spec, arguments.judge, questions, folder) if spec.judge else None
+        frozen = Path(arguments.frozen) if arguments.frozen else None
+        judge = judge_of(spec.judge, arguments.judge, frozen, questions, folder / JUDGEMENTS) if spec.judge else None
     base = arguments.model if spec.revision else spec.model
     keep = set(checkpoint_steps(spec.rows, spec.training))
     steps = adapt(spec, questions, policy, ENGINES[spec.engine].token_stats, done, judge, grade, meter)
@@ -99,24 +87,26 @@ def run_steps(spec: AdaptSpec, questions: Sequence[Question], arguments: Namespa
 
 def main() -> None:
     """Run or resume an adaptation in ``--out``; the manifest there is written last."""
-    arguments = parse(__doc__, "questions", "model", "out", optional=("gold", "judge"))
+    arguments = parse(__doc__, "questions", "model", "out", optional=("gold", "judge", "frozen"))
     use_cache(PROOFS)
     spec = read_spec(AdaptSpec, arguments.spec)
     folder, questions_file = Path(arguments.out), Path(arguments.questions)
+    frozen = Path(arguments.frozen) if arguments.frozen else None
     questions = checked(spec, questions_file, bool(arguments.gold))
-    stop = StopRequest()
+    stop = rundir.StopRequest()
     with exclusive(folder.parent / f".{folder.name}.lock"):
         identity = {
             "spec": spec.model_dump(mode="json"),
             "questions": sha256(questions_file),
-            "model": model_identity(arguments.model),
-            "judge": model_identity(arguments.judge) if spec.judge else None,
+            "model": rundir.model_identity(arguments.model),
+            "judge": rundir.model_identity(arguments.judge) if spec.judge else None,
+            "frozen": sha256(frozen) if frozen else None,
         }
         rundir.begin(folder, identity)
         with metered(folder, "adapt", digest(identity)) as meter:
             run_steps(spec, questions, arguments, folder, meter, stop)
-            outputs = rundir.finish(folder)
-            write_manifest(folder / "manifest.json", "adapt", spec.model_dump(mode="json"), [questions_file], outputs)
+            inputs = [questions_file, *([frozen] if frozen else [])]
+            write_manifest(folder / "manifest.json", "adapt", spec.model_dump(mode="json"), inputs, rundir.finish(folder))
 
 
 if __name__ == "__main__":

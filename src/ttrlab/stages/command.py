@@ -17,10 +17,11 @@ PROOFS = Path("results/.proofs")
 SpecT = TypeVar("SpecT", bound=BaseModel)
 
 
-def stage_parser(doc: str | None, *options: str, optional: tuple[str, ...] = ()) -> argparse.ArgumentParser:
-    """A parser with ``--spec`` and the named options, each a path or a text."""
+def stage_parser(doc: str | None, *options: str, optional: tuple[str, ...] = (), spec: bool = True) -> argparse.ArgumentParser:
+    """A parser with ``--spec``, unless the stage depends on files alone, and the named options, each a path or a text."""
     parser = argparse.ArgumentParser(description=doc)
-    parser.add_argument("--spec", required=True, help="the stage's spec as JSON, or @FILE")
+    if spec:
+        parser.add_argument("--spec", required=True, help="the stage's spec as JSON, or @FILE")
     for name in (*options, *optional):
         parser.add_argument(f"--{name}", required=name in options)
     return parser

@@ -81,13 +81,15 @@ def sample_steps(
 
 
 def main() -> None:
-    """Write one pool of all ``steps`` to ``--rollouts`` and the greedy roll-outs (none unless asked for) to ``--greedy``.
+    """Write one pool of all ``steps`` to ``--rollouts``, and the greedy roll-outs (none unless asked for) to ``--greedy`` where given.
 
     Finished steps are kept in ``<rollouts>.parts`` until the end, so an interrupted evaluation goes on at the next checkpoint.
     """
-    arguments = parse(__doc__, "questions", "model", "rollouts", "greedy", optional=("adapted",))
+    arguments = parse(__doc__, "questions", "model", "rollouts", optional=("greedy", "adapted"))
     use_cache(PROOFS)
     spec = read_spec(EvaluateSpec, arguments.spec)
+    if spec.greedy and not arguments.greedy:
+        raise ValueError("the spec asks for greedy roll-outs, and --greedy says no file for them")
     questions = read_questions(Path(arguments.questions))
     adapted = Path(arguments.adapted) if arguments.adapted else None
     rollouts = Path(arguments.rollouts)
@@ -97,7 +99,8 @@ def main() -> None:
             meter.devices(import_engine(spec.engine))
         sampled, greedily = sample_steps(spec, questions, arguments.model, adapted, parts, meter)
         with meter.phase("write"):
-            write_pool(Path(arguments.greedy), chain.from_iterable(map(read_pool, greedily)))
+            if arguments.greedy:
+                write_pool(Path(arguments.greedy), chain.from_iterable(map(read_pool, greedily)))
             write_pool(rollouts, chain.from_iterable(map(read_pool, sampled)))
     shutil.rmtree(parts.parent)
 

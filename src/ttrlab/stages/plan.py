@@ -184,16 +184,6 @@ class Jobs:
         """Files of the workflow that a model depends on: a lab model's manifest, nothing for the others."""
         return [f"{self.results}/models/{model}/manifest.json"] if self.plan.catalogue.models[model].source == "lab" else []
 
-    def judge_weights(self, cell: Cell) -> str:
-        """What the judge of a cell's method loads; ``none`` for a method without one."""
-        judge = self.plan.method(cell).judge
-        return "none" if judge is None else self.weights(judge.model)
-
-    def judge_files(self, cell: Cell) -> list[str]:
-        """Files of the workflow that the judge of a cell's method depends on."""
-        judge = self.plan.method(cell).judge
-        return [] if judge is None else self.weight_files(judge.model)
-
     def adapted(self, cell: Cell) -> list[str]:
         """The manifest of a cell's adaptation; nothing for a method without one."""
         return [f"{self.folder(cell)}/adapt/manifest.json"] if self.plan.method(cell).reward is not None else []

@@ -1,23 +1,39 @@
-"""The folder of one adaptation: what is written after every step, and where a killed run goes on.
+"""The folder of one adaptation or rectifier training: what is written after every step, and where a killed run goes on.
 
-steps/step000001.json  rollouts/step000001.jsonl.gz  decisions/step000001.jsonl.gz
+steps/step000001.json
+rollouts/step000001.jsonl.gz  decisions/step000001.jsonl.gz   an adaptation's; a rectifier's training has judgements/ instead
 checkpoints/step000010/   policies in Hugging Face form, kept
 state/step000003/         policy, optimiser, schedule, random state; the newest two while running, none at the end
 spec.json                 what this folder was begun with
 """
 
 import shutil
+import signal
 from collections.abc import Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from ttrlab.adapt.loop import Step
 from ttrlab.adapt.record import decision_row, pool_row, step_record
 from ttrlab.engines.base import Policy
-from ttrlab.files import atomic_folder, digest, is_whole, read_json, write_json, write_jsonl, write_text
+from ttrlab.files import HASHES, atomic_folder, digest, is_whole, read_json, write_json, write_jsonl, write_text
 from ttrlab.pools import write_pool
 
-PARTS = ("steps", "rollouts", "decisions", "checkpoints", "state")
+KEPT = ("rollouts", "decisions", "judgements", "checkpoints")
+PARTS = ("steps", *KEPT, "state")
+
+
+class StopRequest:
+    """Set by SIGTERM and SIGUSR1 (preemption, a time limit close by): stop at the next step boundary."""
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        for number in (signal.SIGTERM, signal.SIGUSR1):
+            signal.signal(number, self._note)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.name = signal.Signals(number).name
 
 
 def step_name(step: int) -> str:
@@ -28,6 +44,12 @@ def step_name(step: int) -> str:
 def step_number(path: Path) -> int:
     """The step in a file or folder name written by ``step_name``."""
     return int(path.name.split(".")[0].removeprefix("step"))
+
+
+def model_identity(weights: str) -> object:
+    """What a model is known by: the hashes of its files where they are recorded, otherwise its name."""
+    recorded = Path(weights) / HASHES
+    return read_json(recorded) if recorded.is_file() else weights
 
 
 def begin(folder: Path, identity: Mapping[str, Any]) -> None:
@@ -69,11 +91,12 @@ def write_step(folder: Path, step: Step, keep_rollouts: bool) -> None:
         write_jsonl(folder / "decisions" / f"{name}.jsonl.gz", (decision_row(g, d, step.number) for g, d in decided))
 
 
-def write_checkpoint(folder: Path, policy: Policy, step: int, card: str) -> None:
-    """Keep the policy for evaluation, with its model card."""
+def write_checkpoint(folder: Path, policy: Policy, step: int, card: str | None = None) -> None:
+    """Keep the policy, with its model card if there is one."""
     with atomic_folder(folder / "checkpoints" / step_name(step)) as target:
         policy.save_checkpoint(target)
-        write_text(target / "README.md", card)
+        if card is not None:
+            write_text(target / "README.md", card)
 
 
 def write_state(folder: Path, policy: Policy, step: int) -> None:
@@ -90,6 +113,6 @@ def finish(folder: Path) -> list[Path]:
     write_jsonl(folder / "steps.jsonl", (read_json(file) for file in files))
     shutil.rmtree(folder / "state", ignore_errors=True)
     kept = [folder / "steps.jsonl"]
-    for part in ("rollouts", "decisions", "checkpoints"):
+    for part in KEPT:
         kept += sorted(path for path in (folder / part).rglob("*") if path.is_file())
     return kept
