@@ -15,6 +15,7 @@ include: "rules/rectifier.smk"
 include: "rules/adapt.smk"
 include: "rules/evaluate.smk"
 include: "rules/report.smk"
+include: "rules/deploy.smk"
 include: "rules/replay.smk"
 include: "rules/page.smk"
 include: "rules/plan.smk"
@@ -29,6 +30,7 @@ rule all:
     default_target: True
     input:
         REPORT,
+        DEPLOYMENT,
 
 
 rule cell:

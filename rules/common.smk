@@ -37,11 +37,12 @@ onstart:
     planning.fix_rules(PLAN, Path(RULES))
 
 
-def of_cell(lookup, *before):
-    """A lookup by wildcards from a lookup by cell."""
+def of_cell(lookup, *before, names=()):
+    """A lookup by wildcards from a lookup by cell, and by the values of other wildcards after it."""
 
     def by_wildcards(wildcards):
-        return lookup(*before, JOBS.cells[f"{wildcards.model}/{wildcards.benchmark}/{wildcards.method}/seed{wildcards.seed}"])
+        cell = JOBS.cells[f"{wildcards.model}/{wildcards.benchmark}/{wildcards.method}/seed{wildcards.seed}"]
+        return lookup(*before, cell, *(wildcards[name] for name in names))
 
     return by_wildcards
 

@@ -177,8 +177,8 @@ def test_no_job_upstream_of_an_adaptation_but_the_loader_touches_the_targets_gol
 
 def test_a_source_that_shares_a_question_with_the_target_is_refused_with_ids_before_anything_is_sampled(tmp_path):
     build(tmp_path, fit=["f: 2+3=", "7+9="])
-    done = snakemake(tmp_path, "--quiet", "rules", "progress", "--", f"{CELL}/adapt/manifest.json")
+    done = snakemake(tmp_path, f"{CELL}/adapt/manifest.json")
     assert done.returncode != 0
-    assert "fit/2 = sums/1 (same family)" in done.stdout + done.stderr
+    assert "fit/1 = sums/0 (same family)" in done.stdout + done.stderr
     assert not list(tmp_path.glob("results/tiny/sources/*/*/rollouts.jsonl.gz"))
     assert not list(tmp_path.glob("results/tiny/sources/*/warm_up"))

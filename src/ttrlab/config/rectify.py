@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ttrlab.config.judge import CheckpointSelection, JudgeConfig, Rectifier, RectifierTraining
 from ttrlab.config.settings import Frozen
-from ttrlab.config.specs import AdaptSpec, Engine, EvaluateSpec, JudgeForm, judge_form, revision, sampling_engine
+from ttrlab.config.specs import AdaptSpec, CellName, Engine, EvaluateSpec, JudgeForm, JudgeSpec, judge_form, revision, sampling_engine
 from ttrlab.config.study import Cell, Plan
 from ttrlab.files import digest
 from ttrlab.rewards import Majority
@@ -41,6 +41,20 @@ class FreezeSpec(Frozen):
     judge: JudgeForm
     selection: CheckpointSelection
     steps: tuple[int, ...]
+
+
+class DeploySpec(Frozen):
+    """Judge the endpoint roll-outs of a cell."""
+
+    judge: JudgeSpec
+
+
+class SelectSpec(Frozen):
+    """Grade what the selectors choose by the judgements of ``judge``, a method's name; ``lab``: its reasons can be graded, too."""
+
+    cell: CellName
+    judge: str
+    lab: bool
 
 
 @dataclass(frozen=True, slots=True)

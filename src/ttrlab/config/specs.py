@@ -166,15 +166,16 @@ def evaluate_spec(plan: Plan, cell: Cell, steps: tuple[int, ...], endpoint: bool
 
 def score_spec(plan: Plan, cell: Cell) -> ScoreSpec:
     """The spec of grading a cell."""
-    return ScoreSpec(cell=_name(cell), metrics=plan.study.evaluation.metrics)
+    return ScoreSpec(cell=cell_name(cell), metrics=plan.study.evaluation.metrics)
 
 
 def audit_spec(plan: Plan, cell: Cell) -> AuditSpec:
     """The spec of auditing a cell's rewards."""
-    return AuditSpec(cell=_name(cell), train=plan.training(cell).train)
+    return AuditSpec(cell=cell_name(cell), train=plan.training(cell).train)
 
 
-def _name(cell: Cell) -> CellName:
+def cell_name(cell: Cell) -> CellName:
+    """The columns that name ``cell``."""
     return CellName(model=cell.model, benchmark=cell.benchmark, method=cell.method, seed=cell.seed)
 
 

@@ -61,15 +61,22 @@ def compare_judges(first: IntArray, second: IntArray, weights: FloatArray, level
         raise ValueError("the judges did not read identical pools: right and wrong candidates differ by question")
     before, after = judge_rates(first.sum(axis=0)), judge_rates(second.sum(axis=0))
     resampled = judge_rates(weights @ second) - judge_rates(weights @ first)
-    tail = 100 * (1 - level) / 2
-    changes = {}
-    for column, name in enumerate(RATES):
-        drawn = resampled[:, column]
-        drawn = drawn[np.isfinite(drawn)]
-        low, high = np.percentile(drawn, [tail, 100 - tail]) if drawn.size else (np.nan, np.nan)
-        difference = float(after[column] - before[column])
-        changes[name] = RateChange(float(before[column]), float(after[column]), difference, float(low), float(high))
-    return changes
+    return {name: _change(before[i], after[i], resampled[:, i], level) for i, name in enumerate(RATES)}
+
+
+def compare_shares(first: IntArray, second: IntArray, weights: FloatArray, level: float = 0.95) -> RateChange:
+    """The change of one share, such as that of right reasons: ``first``, ``second`` (Q, 2) counts of part and whole by question, resampled
+    as in ``compare_judges``; the wholes may differ."""
+    before, after = (_share(counts[:, 0].sum(), counts[:, 1].sum()) for counts in (first, second))
+    drawn = [_share(*np.moveaxis(weights @ counts, -1, 0)) for counts in (first, second)]
+    return _change(before, after, drawn[1] - drawn[0], level)
+
+
+def _change(before: FloatArray, after: FloatArray, resampled: FloatArray, level: float) -> RateChange:
+    """Resamples without a denominator (NaN) are left out of the interval."""
+    drawn, tail = resampled[np.isfinite(resampled)], 100 * (1 - level) / 2
+    low, high = np.percentile(drawn, [tail, 100 - tail]) if drawn.size else (np.nan, np.nan)
+    return RateChange(float(before), float(after), float(after - before), float(low), float(high))
 
 
 def selection_correct(group: RolloutGroup, selection: Selection, correct: NDArray[np.int8]) -> int:

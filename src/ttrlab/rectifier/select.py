@@ -15,6 +15,9 @@ from ttrlab.rectifier.judgement import ACCEPT
 from ttrlab.rewards.base import RELATIVE_TIE, ranked_classes
 from ttrlab.types import RolloutGroup
 
+JUDGEMENTS = ("judge_fits", "judge_score", "judge_tokens")
+"""Signals of a group that ``judge_eligible`` fills in."""
+
 
 def judge_eligible(groups: Sequence[RolloutGroup], judge: Judge) -> list[RolloutGroup]:
     """The groups with every eligible roll-out judged, all in one batch: ``judge_fits`` (n,) bool, ``judge_score`` (n,) float64

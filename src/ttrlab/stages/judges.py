@@ -1,7 +1,8 @@
 """Specs and files of the jobs behind the judges of a study: sources, rectifiers, frozen checkpoints."""
 
 from ttrlab.config.judge import JudgeConfig
-from ttrlab.config.rectify import RectifierJobs, SourceJobs, rectifier_jobs
+from ttrlab.config.rectify import DeploySpec, RectifierJobs, SelectSpec, SourceJobs, rectifier_jobs
+from ttrlab.config.specs import cell_name, judge_spec
 from ttrlab.config.study import Cell
 from ttrlab.stages.plan import Jobs
 
@@ -105,32 +106,46 @@ class JudgeJobs:
         """Files of the workflow that the untrained judge depends on."""
         return self.jobs.weight_files(self.rectifiers[rectifier].model)
 
-    def files(self, cell: Cell) -> list[str]:
-        """Files of the workflow that the judge of a cell's own method depends on."""
-        judge = self.plan.judge(cell)
-        return [] if judge is None else self.files_of(cell, judge)
-
-    def files_of(self, cell: Cell, judge: JudgeConfig) -> list[str]:
-        """Files of the workflow that ``judge`` depends on: a frozen record, or the files of a model used as it is."""
-        trained = rectifier_jobs(self.plan, cell, judge)
-        return self.jobs.weight_files(judge.model) if trained is None else [f"{self._frozen(trained)}.json"]
-
     def checks(self, cell: Cell) -> list[str]:
-        """The proof that a trained judge's source and the cell's target are disjoint."""
+        """The proofs that the sources of trained judges and the cell's target are disjoint."""
         trained = [rectifier_jobs(self.plan, cell, judge) for judge in self.plan.judges(cell)]
         return sorted({f"{self.results}/sources/{one.source.name}/disjoint.json" for one in trained if one is not None})
 
-    def arguments(self, cell: Cell) -> list[str]:
-        """How the judge of a cell's own method is named on a stage's command line."""
-        judge = self.plan.judge(cell)
-        return [] if judge is None else self.arguments_of(cell, judge)
+    def files(self, cell: Cell, deployed: str | None = None) -> list[str]:
+        """Files of the workflow that a cell's judge depends on: a frozen record, or those of a model used as it is.
 
-    def arguments_of(self, cell: Cell, judge: JudgeConfig) -> list[str]:
-        """How ``judge`` is named on a stage's command line."""
+        The judge is that of the cell's own method (none: no files), or that of the method ``deployed``.
+        """
+        judge = self._judge(cell, deployed)
+        if judge is None:
+            return []
+        frozen = self._frozen(cell, judge)
+        return self.jobs.weight_files(judge.model) if frozen is None else [f"{frozen}.json"]
+
+    def arguments(self, cell: Cell, deployed: str | None = None) -> list[str]:
+        """How that judge is named on a stage's command line."""
+        judge = self._judge(cell, deployed)
+        if judge is None:
+            return []
+        frozen = self._frozen(cell, judge)
+        return ["--judge", self.jobs.weights(judge.model)] if frozen is None else ["--judge", frozen, "--frozen", f"{frozen}.json"]
+
+    def _judge(self, cell: Cell, deployed: str | None) -> JudgeConfig | None:
+        return self.plan.judge(cell) if deployed is None else self.plan.deployed(cell)[deployed]
+
+    def _frozen(self, cell: Cell, judge: JudgeConfig) -> str | None:
         trained = rectifier_jobs(self.plan, cell, judge)
-        if trained is None:
-            return ["--judge", self.jobs.weights(judge.model)]
-        return ["--judge", self._frozen(trained), "--frozen", f"{self._frozen(trained)}.json"]
+        return None if trained is None else f"{self.results}/rectifiers/{trained.name}/frozen/{trained.frozen}"
 
-    def _frozen(self, trained: RectifierJobs) -> str:
-        return f"{self.results}/rectifiers/{trained.name}/frozen/{trained.frozen}"
+    def deploy(self, cell: Cell, deployed: str) -> str:
+        """The spec of judging a cell's endpoint."""
+        return DeploySpec(judge=judge_spec(self.plan, self.plan.deployed(cell)[deployed])).model_dump_json()
+
+    def select(self, cell: Cell, deployed: str) -> str:
+        """The spec of grading the selectors' choices."""
+        judge = self.plan.deployed(cell)[deployed]
+        return SelectSpec(cell=cell_name(cell), judge=deployed, lab=judge.prompt == "lab").model_dump_json()
+
+    def selected(self) -> list[str]:
+        """The folders of every judged endpoint of the study."""
+        return [f"{self.jobs.folder(cell)}/deploy/{judge}" for cell in self.plan.cells for judge in self.plan.deployed(cell)]
