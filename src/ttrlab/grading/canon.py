@@ -10,6 +10,7 @@ from ttrlab.grading import regions
 from ttrlab.grading.expressions import ARITHMETIC, has_matrix, matrix, to_poly
 from ttrlab.grading.forms import special, unannounced, word
 from ttrlab.grading.limits import MAX_CHARACTERS, Refused, budget
+from ttrlab.grading.numeric import has_symbol
 from ttrlab.grading.parse import parse
 from ttrlab.grading.relations import congruence, relation
 from ttrlab.grading.text import spell
@@ -18,6 +19,9 @@ from ttrlab.grading.units import Unit, read_unit
 from ttrlab.grading.values import Value, expression, key
 
 TRANSPOSED = ("T", "t", "top", "intercal")
+_LABEL = re.compile(r"([^=<>,;]{0,20}[A-Za-z][^=<>,;]{0,20}?) ?= ?([^=<>]{1,200})")
+"""A name that the grammar does not know, as ``\\Pr(A)`` or ``E[X]``, before an equals sign."""
+_REPEATED = re.compile(r"([^()]{1,60}) \(([^()]{1,60})\)")
 SUMMED = tuple(((name, 1),) for name in ("dollar", "time", "length", "mass"))
 """Dimensions whose amounts are said in two units."""
 _COMPOUND = re.compile(r"([^\d/^]+) (\d{1,9}(?:\.\d{1,9})?) ([^\d/^]+)")
@@ -34,9 +38,25 @@ def read(answer: str) -> Value:
         return found
     try:
         with budget():
-            return evaluate(parse(spelled))
+            return _said_twice(spelled) or evaluate(parse(spelled))
     except (Refused, RecursionError):
+        named = _LABEL.fullmatch(spelled)
+        if named:
+            value = read(named[2])
+            return value if value.kind == "word" else replace(value, label=value.label or word(named[1]).text)
         return word("".join(spelled.split()) if "\\" in spelled else spelled)
+
+
+def _said_twice(spelled: str) -> Value | None:
+    """``3/4 (0.75)`` and ``12 (twelve)``: a number with the same number in parentheses after it; None for all else."""
+    match = _REPEATED.fullmatch(spelled)
+    if match is None:
+        return None
+    try:
+        first, second = (special(part) or evaluate(parse(part)) for part in match.groups())
+    except Refused:
+        return None
+    return first if first.kind == "expr" and first.poly == second.poly and not has_symbol(dict(first.poly)) else None
 
 
 def signed(node: Node, upper: bool) -> Node:
@@ -133,6 +153,9 @@ def _flat(nodes: tuple[Node, ...]) -> tuple[Value, ...]:
 
 
 def _list(node: Node) -> Value:
+    if node.args[0].kind == "rel" and node.args[0].text == "!=" and all(a.kind not in ("rel", "list") for a in node.args[1:]):
+        left, right = node.args[0].args
+        return relation(["!="], (left, Node("list", (right, *node.args[1:]))))
     values = [evaluate(a) for a in node.args]
     whole = _family(node, values) or _amount(values) if len(values) == 2 else None
     if whole is not None:

@@ -11,7 +11,7 @@ UNARY = frozenset(
     " asin acos atan arg Re Im det cis tg ctg arctg".split()
 )
 FUNCTIONS = UNARY | {"sqrt", "deg"}
-NAMES = FUNCTIONS | set("pi infty infinity inf oo theta alpha beta lambda cup and or mod phi".split())
+NAMES = FUNCTIONS | set("pi infty infinity inf oo theta alpha beta lambda and or mod phi".split())
 ACCENTS = frozenset("hat widehat tilde widetilde dot ddot check breve".split())
 UNIT_WORDS = frozenset(
     "sq cu to cm mm km m ft in mi yd kg mg g lb lbs oz hr hrs min mins sec secs ml mL L mph am pm AM PM rad deg kmh Hz kHz kW kWh psi rpm"

@@ -106,7 +106,7 @@ def _shaped(a: Value, b: Value) -> Answer:
         return _same_kind(joined[0], joined[1])
     if "matrix" in kinds and kinds & {"tuple", "pair"}:
         table, row = (a, b) if a.kind == "matrix" else (b, a)
-        if "1" in table.text.split(" ") and row.text in ("", "()"):
+        if "1" in table.text.split(" ") and row.text in ("", "()", "[]"):
             return _ordered(table.items, row.items)
     if "family" in kinds:
         return _families(a, b)

@@ -183,7 +183,7 @@ class Parser(Quantities):
             if after is not None and after.kind == "number" and right.digits is None:
                 self.at += 1
                 right = Node("div", (right, self.factor()))
-        if right.kind == "num" and (left.kind == "num" or digits_meet):
+        if right.kind == "num" and (digits_meet or (left.kind == "num" and (spaced or self.tokens[start].text != "("))):
             raise Refused("two numbers side by side")
         if integer and right.kind == "div" and all(p.kind == "num" and p.digits is None and p.number is not None for p in right.args):
             top, bottom = (p.number for p in right.args)

@@ -33,7 +33,7 @@ def pieces(value: Value) -> tuple[Value, ...] | None:
     if value.kind == "pair":
         return (Value("piece", value.items, value.text),)
     if value.kind in ("set", "list"):
-        return tuple(Value("piece", (v, v), "[]") for v in value.items)
+        return tuple(Value("piece", v.items, v.text) if v.kind == "pair" else Value("piece", (v, v), "[]") for v in value.items)
     if value.kind == "expr":
         return (Value("piece", (value, value), "[]"),)
     return () if value.kind == "empty" else None

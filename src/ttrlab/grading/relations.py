@@ -152,9 +152,12 @@ def _inequality(signs: list[str], sides: tuple[Node, ...]) -> Value:
     if all(s[0] == ">" for s in signs):
         signs, sides = [FLIPPED[s] for s in reversed(signs)], tuple(reversed(sides))
     values = [evaluate(s) for s in sides]
+    named = [_name(s) for s in sides]
+    if signs == ["!="] and named[0] and values[1].kind == "list":
+        rest = ray("!=", values[1])
+        return replace(rest, label=named[0]) if rest is not None else Value("chain", tuple(values), "!=")
     if any(v.kind != "expr" for v in values):
         return Value("chain", tuple(values), " ".join(signs))
-    named = [_name(s) for s in sides]
     spots = [n for n, name in enumerate(named) if name]
     if len(spots) == 1 and len(sides) <= 3 and all(regions.bound(v.bare()) is not None for n, v in enumerate(values) if n != spots[0]):
         found = _solution(signs, values, spots[0])

@@ -35,7 +35,7 @@ _HOURS = re.compile(r"^(\d{1,4}) ?hr?s? (\d{1,2}) ?m(?:in|ins)?$")
 _MATLAB = re.compile(r"^\[ ?(-?[\d./]+(?:[ ,]+-?[\d./]+)*(?: ?; ?-?[\d./]+(?:[ ,]+-?[\d./]+)*)+) ?\]$")
 _ARC = re.compile(r"(\d{1,3}) ?\^ ?\{? ?\\circ ?\}? ?(\d{1,2}) ?\^?\{?(?:'|\\prime)\}?(?: ?(\d{1,2}) ?(?:''|\"))?")
 _DEGREES = re.compile(r"\\(?:text|mathrm) ?\{ ?\^ ?\\circ ?([CF]?) ?\}")
-_LEAD = re.compile(r"^(?:=|\\approx|\\therefore|\\Rightarrow|\\implies)(?![A-Za-z=])\s*")
+_LEAD = re.compile(r"^(?:=|:|\\approx|\\sim|\\therefore|\\Rightarrow|\\implies)(?![A-Za-z=])\s*")
 _UNIT_FRACTION = re.compile(
     r"\\frac ?\{ ?\\(?:text|mathrm) ?\{([^{}]{1,20})\} ?\} ?\{ ?\\(?:text|mathrm) ?\{([^{}]{1,20})\} ?(\^ ?\{?\d\}?)? ?\}"
 )
@@ -113,7 +113,7 @@ def spell(answer: str) -> str:
     text = _POLAR.sub(r" \\cis(\1\2)", text)
     text = re.sub(r"(?:\bm ?)?\\(?:angle|measuredangle|triangle)(?![A-Za-z])", " ", _WRAPPERS.sub(" ", text))
     text = _RENAMED.sub(lambda m: NAMES[m[1]], text)
-    text = re.sub(r"(?<=[)\]}]) ?U ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
+    text = re.sub(r"(?<=[)\]}]) ?(?:U|cup|union) ?(?=[(\[{])", " \\\\cup ", _delimiters(text))
     text = _LEAD.sub("", _DEGREES.sub(r"^\\circ \1", _ARC.sub(_arc, text)))
     text = _MONEY_TEXT.sub(r" \1 ", re.sub(r"\\text ?\{ ?(\\dollar) ?\}", r"\1 ", text))
     text = _COUNTED.sub(r"\\binom{\1}{\2}", _TIMES.sub("*", text))
