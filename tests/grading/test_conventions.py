@@ -62,6 +62,8 @@ YES = [
     ("letter of a choice in lower case", "b", "(B)"),
 ]
 NO = [
+    ("a residue class is not one number", "n \\equiv 1 \\pmod 3", "n = 1"),
+    ("a set of sets is not a set of numbers", "\\{\\{1\\},\\{2\\}\\}", "\\{1,2\\}"),
     ("percent is not both", "28", "0.28"),
     ("short decimal is exact", "0.333", "\\frac13"),
     ("rounded pi", "40\\pi", "125.66"),

@@ -1,4 +1,4 @@
-"""Grading on a collection written apart from the grader: scores, hostile strings, injected code, independence of order."""
+"""Grading on two collections written apart from the grader: scores, hostile strings, injected code, independence of order."""
 
 import json
 import sys
@@ -27,15 +27,17 @@ def spelled_out(spec: str | list[str | dict[str, Any]], mark: Path) -> str:
     return whole.replace(MARK, str(mark))
 
 
-PAIRS = rows("unseen.jsonl")
-TEXTS = rows("unseen_extract.jsonl")
+COLLECTIONS = ("first", "second")
+PAIRS = {name: rows(f"{name}.jsonl") for name in COLLECTIONS}
+TEXTS = {name: rows(f"{name}_extract.jsonl") for name in COLLECTIONS}
 HOSTILE = rows("hostile.jsonl")
+collections = pytest.mark.parametrize("name", COLLECTIONS)
 
 
 @pytest.fixture(scope="module")
 def verdicts() -> dict[str, Verdict]:
     """The verdict on every pair, in the order in which the row gives it."""
-    return {row["id"]: equal(row["a"], row["b"]) for row in PAIRS}
+    return {row["id"]: equal(row["a"], row["b"]) for pairs in PAIRS.values() for row in pairs}
 
 
 def shown(missed: list[dict[str, Any]]) -> str:
@@ -43,27 +45,32 @@ def shown(missed: list[dict[str, Any]]) -> str:
     return "\n" + "\n".join(json.dumps(row, ensure_ascii=False) for row in missed)
 
 
-def test_equivalence_is_right_on_97_percent_of_the_unseen_pairs(verdicts: dict[str, Verdict]) -> None:
-    labels = {row["id"]: Verdict.YES if row["equal"] else Verdict.NO for row in PAIRS}
-    missed = [row | {"got": verdicts[row["id"]].name} for row in PAIRS if verdicts[row["id"]] is not labels[row["id"]]]
-    score = 1 - len(missed) / len(PAIRS)
-    print(f"equivalence {score:.4f} of {len(PAIRS)}; missed {[row['id'] for row in missed]}")
+@collections
+def test_equivalence_is_right_on_97_percent_of_the_pairs(name: str, verdicts: dict[str, Verdict]) -> None:
+    pairs = PAIRS[name]
+    labels = {row["id"]: Verdict.YES if row["equal"] else Verdict.NO for row in pairs}
+    missed = [row | {"got": verdicts[row["id"]].name} for row in pairs if verdicts[row["id"]] is not labels[row["id"]]]
+    score = 1 - len(missed) / len(pairs)
+    print(f"{name} equivalence {score:.4f} of {len(pairs)}; missed {[row['id'] for row in missed]}")
     assert score >= 0.97, shown(missed)
 
 
-def test_at_most_one_false_positive_in_250_pairs(verdicts: dict[str, Verdict]) -> None:
-    wrong = [row for row in PAIRS if not row["equal"] and verdicts[row["id"]] is Verdict.YES]
-    print(f"false positives {[row['id'] for row in wrong]}")
-    assert len(wrong) <= len(PAIRS) // 250, shown(wrong)
+@collections
+def test_at_most_one_false_positive_in_250_pairs(name: str, verdicts: dict[str, Verdict]) -> None:
+    wrong = [row for row in PAIRS[name] if not row["equal"] and verdicts[row["id"]] is Verdict.YES]
+    print(f"{name} false positives {[row['id'] for row in wrong]}")
+    assert len(wrong) <= len(PAIRS[name]) // 250, shown(wrong)
 
 
-def test_a_verdict_does_not_depend_on_the_order_of_its_answers(verdicts: dict[str, Verdict]) -> None:
-    turned = [row | {"got": verdicts[row["id"]].name} for row in PAIRS if equal(row["b"], row["a"]) is not verdicts[row["id"]]]
+@collections
+def test_a_verdict_does_not_depend_on_the_order_of_its_answers(name: str, verdicts: dict[str, Verdict]) -> None:
+    turned = [row | {"got": verdicts[row["id"]].name} for row in PAIRS[name] if equal(row["b"], row["a"]) is not verdicts[row["id"]]]
     assert not turned, shown(turned)
 
 
-def test_every_answer_of_the_collection_equals_itself() -> None:
-    odd = [row for row in PAIRS for side in ("a", "b") if equal(row[side], row[side]) is not Verdict.YES]
+@collections
+def test_every_answer_of_the_collection_equals_itself(name: str) -> None:
+    odd = [row for row in PAIRS[name] for side in ("a", "b") if equal(row[side], row[side]) is not Verdict.YES]
     assert not odd, shown(odd)
 
 
@@ -74,20 +81,23 @@ def same_extraction(got: str | None, expected: str | None) -> bool:
     return got.strip() == expected.strip() or equal(got, expected) is Verdict.YES
 
 
-def test_extraction_is_right_on_95_percent_of_the_unseen_texts() -> None:
-    got = {row["id"]: extract(row["text"], kind=row["kind"], fallback=row["fallback"]) for row in TEXTS}
-    missed = [row | {"got": got[row["id"]]} for row in TEXTS if not same_extraction(got[row["id"]], row["expected"])]
-    score = 1 - len(missed) / len(TEXTS)
-    print(f"extraction {score:.4f} of {len(TEXTS)}; missed {[row['id'] for row in missed]}")
+@collections
+def test_extraction_is_right_on_95_percent_of_the_texts(name: str) -> None:
+    texts = TEXTS[name]
+    got = {row["id"]: extract(row["text"], kind=row["kind"], fallback=row["fallback"]) for row in texts}
+    missed = [row | {"got": got[row["id"]]} for row in texts if not same_extraction(got[row["id"]], row["expected"])]
+    score = 1 - len(missed) / len(texts)
+    print(f"{name} extraction {score:.4f} of {len(texts)}; missed {[row['id'] for row in missed]}")
     assert score >= 0.95, shown(missed)
 
 
-def test_the_collection_shares_no_pair_with_the_development_cases(shared: Path) -> None:
+@collections
+def test_the_collection_shares_no_pair_with_the_development_cases(name: str, shared: Path) -> None:
     def key(row: dict[str, Any]) -> frozenset[str]:
         return frozenset("".join(row[side].split()) for side in ("a", "b"))
 
     developed = {key(json.loads(line)) for line in (shared / "cases" / "equivalence.jsonl").read_text(encoding="utf-8").splitlines()}
-    assert not developed & {key(row) for row in PAIRS}
+    assert not developed & {key(row) for row in PAIRS[name]}
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ MAX_STEPS = 60_000
 """Coefficient operations of one reading or one comparison."""
 PROOF_SECONDS = 1.2
 """Wall-clock time of all proofs of one comparison."""
-GRAMMAR = "4"
+GRAMMAR = "5"
 """Version of the grammar; stored verdicts of another version are not read."""
 
 

@@ -31,6 +31,8 @@ def same(a: Value, b: Value) -> Answer:
 
 
 def _labelled(a: Value, b: Value) -> Answer:
+    if {a.kind, b.kind} == {"mod", "expr"} and (a if a.kind == "expr" else b).label:
+        return Verdict.NO, "a residue class is not one number"
     if a.label and b.label:
         if a.label.casefold() == b.label.casefold() or {a.label, b.label} in ({"y", "f"}, {"y", "g"}, {"y", "h"}):
             return _united(replace(a, label=""), replace(b, label=""))
@@ -166,6 +168,8 @@ def _same_kind(a: Value, b: Value) -> Answer:
         return Verdict.NO, f"{a.kind} {a.text} and {b.text} differ" if a.kind in ("word", "base") else f"different {a.kind}s"
     if a.kind == "date" or (not a.items and not b.items):
         return (Verdict.YES, "same") if a.text == b.text else (Verdict.NO, f"different {a.kind}s")
+    if a.kind == "set" and sum(i.kind == "set" for i in a.items) != sum(i.kind == "set" for i in b.items):
+        return Verdict.NO, "a set is no element of its own"
     if a.kind in UNORDERED:
         return _unordered(a.items, b.items)
     return _ordered(a.items, b.items)
