@@ -14,7 +14,7 @@ from ttrlab.grading.numeric import has_symbol
 from ttrlab.grading.parse import parse
 from ttrlab.grading.relations import congruence, relation
 from ttrlab.grading.text import spell
-from ttrlab.grading.tree import Node
+from ttrlab.grading.tree import Node, plain_number
 from ttrlab.grading.units import Unit, read_unit
 from ttrlab.grading.values import Value, expression, key
 
@@ -32,6 +32,9 @@ def read(answer: str) -> Value:
     if len(answer) > MAX_CHARACTERS:
         digest = sha256(answer.encode("utf-8", "surrogatepass")).hexdigest()
         return Value("word", text=f"{len(answer)} characters {digest[:32]}")
+    number = plain_number(answer)
+    if number is not None:
+        return evaluate(number)
     spelled = unannounced(spell(answer))
     found = special(spelled)
     if found is not None:

@@ -1,7 +1,13 @@
 """The typed tree that the parser builds."""
 
+import re
 from dataclasses import dataclass
 from fractions import Fraction
+
+_INTEGER = r"(?:0|[1-9]\d{0,14})"
+_PLAIN = re.compile(
+    rf"(-?)(?:({_INTEGER}(?:\.\d{{1,15}})?)|({_INTEGER})/([1-9]\d{{0,14}})|\\[dt]?frac\{{({_INTEGER})\}}\{{([1-9]\d{{0,14}})\}})", re.ASCII
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +37,13 @@ def decimal(text: str) -> Node:
     if "." not in text:
         return number(int(text))
     return number(Fraction(text if text[0] != "." else "0" + text), len(text.replace(".", "").lstrip("0")) or 1)
+
+
+def plain_number(answer: str) -> Node | None:
+    """The tree of ``-12``, ``0.75``, ``3/4`` and ``\\frac{3}{4}``, as the parser would build it; None for all other answers."""
+    match = _PLAIN.fullmatch(answer)
+    if match is None:
+        return None
+    sign, alone, *fraction = match.groups()
+    found = decimal(alone) if alone else Node("div", tuple(number(int(part)) for part in fraction if part))
+    return Node("neg", (found,)) if sign else found
