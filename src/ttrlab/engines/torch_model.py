@@ -1,5 +1,6 @@
 """What the one-machine engine asks of a Hugging Face model besides its forward pass: adapters, stop tokens, room, context."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -61,7 +62,8 @@ def together(model: Any, n: int, length: int) -> int:
     """How many questions may be sampled together: n roll-outs each, of ``length`` tokens with their prompt; at least one."""
     config, width = model.config, torch.finfo(model.dtype).bits // 8
     head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    kept = 2 * width * config.num_hidden_layers * config.num_key_value_heads * head * length
+    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads  # GPT-NeoX and others never share keys and values
+    kept = 2 * width * config.num_hidden_layers * heads * head * length
     logits = 8 * 4 * config.vocab_size  # the logits and what is computed from them in float32 and float64
     room = GPU_SHARE * torch.cuda.get_device_properties(model.device).total_memory if model.device.type == "cuda" else CPU_BYTES
     return max(1, int(room) // (n * (kept + logits)))
@@ -69,7 +71,7 @@ def together(model: Any, n: int, length: int) -> int:
 
 def check_context(model: Any, questions: Sequence[Question], prompts: Sequence[Sequence[int]], new: int) -> None:
     """ValueError names the first question whose prompt and ``new`` tokens exceed the positions that the model was made for."""
-    positions = model.config.max_position_embeddings
+    positions = getattr(model.config, "max_position_embeddings", None) or sys.maxsize  # Bloom's positions have no end
     for question, prompt in zip(questions, prompts, strict=True):
         if len(prompt) + new > positions:
             raise ValueError(
