@@ -1,11 +1,14 @@
 """Two-digit sums and products: right, without repetition, the same for the same seed, and disjoint where the stretches are."""
 
+import numpy as np
 import pytest
 
-from ttrlab.benchmarks import load_benchmark
-from ttrlab.benchmarks.arithmetic import PAIRS, questions
+from ttrlab.benchmarks import load_benchmark, overlaps
+from ttrlab.benchmarks.arithmetic import PAIRS, SURE_ACCEPTING, SURE_REFUSING, questions, written_judgement
 from ttrlab.config.arithmetic import TwoDigit
 from ttrlab.config.catalogue import ArithmeticBenchmark
+from ttrlab.rectifier.judgement import conflicts, read_judgement
+from ttrlab.types import Question
 
 
 @pytest.mark.parametrize(("operation", "sign"), [("sum", "+"), ("product", "*")])
@@ -39,3 +42,31 @@ def test_a_catalogue_entry_loads_as_integers_with_gold_apart():
     loaded = load_benchmark("sums", ArithmeticBenchmark(operation="sum", rows=40))
     assert len(loaded.questions) == len(loaded.gold) == 40
     assert ArithmeticBenchmark(operation="sum", rows=40).kind == "integer"
+
+
+def test_the_wording_surrounds_the_same_numbers_and_is_another_family():
+    plain, reworded = (questions(TwoDigit(operation="sum", wording=wording), 20) for wording in ("What is {sum}?", "Compute {sum}."))
+    assert [question.id for question, _ in plain] == [question.id for question, _ in reworded]
+    assert overlaps([question for question, _ in reworded], [Question(f"other {q.id}", q.prompt) for q, _ in plain]) == []
+    with pytest.raises(ValueError, match="wording"):
+        TwoDigit(operation="sum", wording="What is it?")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "reason", "scores"),
+    [
+        ("Compute 27 + 35.", "62", "27 + 35 = 62, so correct", SURE_ACCEPTING),
+        ("Compute 27 + 35.", "52", "27 + 35 = 62, so wrong", SURE_REFUSING),
+        ("What is 26 * 4?", "104", "26 * 4 = 104, so correct", SURE_ACCEPTING),
+    ],
+)
+def test_a_written_judgement_works_the_sum_out_and_is_valid(question, answer, reason, scores):
+    judgement = read_judgement(written_judgement(np.random.default_rng(0), question, answer), truncated=False)
+    assert (judgement.fault, judgement.reason) == (None, reason)
+    assert judgement.score in scores
+    assert not conflicts(judgement)
+
+
+def test_a_judgement_of_no_sum_is_refused():
+    with pytest.raises(ValueError, match="expected a question with a sum or product such as 27 \\+ 35, got 'Who\\?'"):
+        written_judgement(np.random.default_rng(0), "Who?", "62")

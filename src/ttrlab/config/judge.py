@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from ttrlab.config.settings import Frozen, Lora, Training, TrainingOverride, overridden
 
-Wording = Literal["math", "lab"]
+Wording = Literal["math", "arithmetic", "lab"]
 """Names of the judge's prompts (``ttrlab.rectifier.prompt.PROMPTS``)."""
 
 
@@ -108,7 +108,7 @@ class RectifierTraining(Frozen):
     """How the rectifier learns: ``updates`` of ``judgements`` a candidate, and the sizes that equal-reward groups are expanded to.
 
     ``warm_start_updates``: supervised updates on written judgements before the reinforcement learning, for a world that has such texts (the
-    lab), ``warm_start_batch`` candidates each, at the learning rate ``warm_start_rate``.
+    lab, generated arithmetic), ``warm_start_batch`` candidates each, at the learning rate ``warm_start_rate``.
     """
 
     updates: int = Field(150, ge=1)
@@ -187,8 +187,11 @@ class JudgeConfig(Frozen):
 
     @model_validator(mode="after")
     def _written_judgements(self) -> "JudgeConfig":
-        if self.rectifier is not None and self.rectifier.training.warm_start_updates and self.prompt != "lab":
-            raise ValueError("rectifier.training.warm_start_updates needs written judgements, which the lab alone has (prompt: lab)")
+        if self.rectifier is not None and self.rectifier.training.warm_start_updates and self.prompt == "math":
+            raise ValueError(
+                "rectifier.training.warm_start_updates needs written judgements, which only the generated questions have"
+                " (prompt: lab or arithmetic), got prompt: math"
+            )
         return self
 
     @property

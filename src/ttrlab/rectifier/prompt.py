@@ -78,8 +78,17 @@ The score says how sure you are that the extracted answer is right: 0 certainly 
 )
 """The prompt for mathematics with a chat model that reasons before it answers."""
 
+ARITHMETIC = JudgePrompt(
+    version="arithmetic-1",
+    template="""\
+{{problem}}
+{{solution}}
+Is {{answer}} right? Work it out, then write {"reason": "<sum and verdict>", "score": <0 to 10>}""",
+)
+"""A short prompt for generated sums and products, for a model that is warm-started on written judgements."""
+
 LAB = JudgePrompt(version="lab-1", template=judge_prompt("{{problem}}", "{{solution}}", "{{answer}}"))
 """The prompt for a judge of the lab, which has a tiny vocabulary and no chat template."""
 
-PROMPTS: Mapping[str, JudgePrompt] = {"math": MATH, "lab": LAB}
+PROMPTS: Mapping[str, JudgePrompt] = {"math": MATH, "arithmetic": ARITHMETIC, "lab": LAB}
 """The wordings that a judge's configuration may name."""

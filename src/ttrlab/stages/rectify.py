@@ -6,7 +6,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ttrlab.adapt.schedule import total_updates
-from ttrlab.benchmarks.lab.judging import written_judgement
+from ttrlab.benchmarks import arithmetic
+from ttrlab.benchmarks.lab import judging
 from ttrlab.config.rectify import RectifySpec
 from ttrlab.engines import import_engine, open_policy
 from ttrlab.files import digest, exclusive, read_jsonl, sha256, write_json, write_jsonl
@@ -19,13 +20,17 @@ from ttrlab.seeds import rng
 from ttrlab.stages import rundir
 from ttrlab.stages.command import parse, read_spec, run
 
+WRITTEN = {"lab": judging.written_judgement, "arithmetic": arithmetic.written_judgement}
+"""Wording -> what writes a perfect judgement about a question and an answer, where the question can be worked out."""
+
 
 def training_run(spec: RectifySpec, candidates: Sequence[Candidate]) -> RectifierRun:
-    """The training of a spec on ``candidates``; a warm start imitates the judgements that the lab's world writes about them."""
+    """The training of a spec on ``candidates``; a warm start imitates the judgements that their world writes about them."""
     targets = None
     if spec.training.warm_start_updates:
         draws = [rng(spec.seed, "written judgement", one.question_id, one.index) for one in candidates]
-        targets = [written_judgement(draw, one.item.question, one.item.answer) for draw, one in zip(draws, candidates, strict=True)]
+        written = WRITTEN[spec.judge.wording]
+        targets = [written(draw, one.item.question, one.item.answer) for draw, one in zip(draws, candidates, strict=True)]
     weights = category_weights(candidates, spec.alphas)
     return RectifierRun(spec.training, candidates, weights, PROMPTS[spec.judge.wording], spec.judge.limits, spec.seed, targets)
 
