@@ -10,6 +10,7 @@ rule adapt:
         questions=f"{RESULTS}/data/{{benchmark}}/questions.jsonl",
         model=of_name(JOBS.weight_files, "model"),
         judge=of_cell(JUDGES.files),
+        continued=of_cell(JOBS.continued),
         disjoint=ancient(of_cell(JUDGES.checks)),
     output:
         manifest=f"{CELLS}/adapt/manifest.json",
@@ -21,10 +22,11 @@ rule adapt:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
         judge=of_cell(JUDGES.arguments),
+        continuing=of_cell(JOBS.continuing),
         out=f"{CELLS}/adapt",
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
-        " --model {params.model:q} --out {params.out:q} {params.judge:q} 2> {log:q}"
+        " --model {params.model:q} --out {params.out:q} {params.judge:q} {params.continuing:q} 2> {log:q}"
 
 
 rule adapt_with_gold:

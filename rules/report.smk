@@ -16,6 +16,7 @@ AUDITS = [path.replace("adapt/manifest.json", "audit.csv") for path in ADAPTED]
 CURVES = [f"{JOBS.folder(cell)}/curves.csv" for cell in PLAN.cells]
 OFFLINE = [path for cell in PLAN.cells for path in JOBS.offline(cell)]
 PAPERS = [f"{CATALOGUE}/paper/{paper}.csv" for paper in PLAN.study.evidence.papers]
+CONTINUATIONS = [f"{JOBS.folder(cell)}/adapt/manifest.json" for cell in PLAN.cells if JOBS.continued(cell)]
 FORMATS = ["csv", "md", "tex"]
 FIGURES = ["endpoints", "learning_curves"] + (["reward_audit"] if AUDITS else [])
 REPORT = [
@@ -23,7 +24,9 @@ REPORT = [
     f"{RESULTS}/mlflow.json",
     f"{RESULTS}/tables/cost.csv",
     f"{RESULTS}/page/index.html",
-] + (expand(f"{RESULTS}/tables/paper.{{format}}", format=FORMATS) if PAPERS else [])
+] + expand(
+    f"{RESULTS}/tables/{{table}}.{{format}}", table=(["paper"] if PAPERS else []) + (["budgets"] if CONTINUATIONS else []), format=FORMATS
+)
 
 
 def tables_of(*names):
@@ -37,6 +40,7 @@ localrules:
     track,
     contrasts,
     efficiency,
+    budgets,
     paper,
     figures,
 
@@ -117,6 +121,24 @@ rule efficiency:
     shell:
         "python -m ttrlab.stages.efficiency --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q}"
         " --table {output.table:q} 2> {log:q}"
+
+
+rule budgets:
+    input:
+        continuations=CONTINUATIONS,
+        summary=f"{RESULTS}/summary.csv",
+    output:
+        tables=tables_of("budgets"),
+    log:
+        f"{RESULTS}/logs/budgets.log",
+    params:
+        spec=JOBS.aggregate(),
+        plan=FROZEN,
+        cells=f"{RESULTS}/cells",
+        table=f"{RESULTS}/tables/budgets",
+    shell:
+        "python -m ttrlab.stages.budgets --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q} --summary {input.summary:q}"
+        " --table {params.table:q} 2> {log:q}"
 
 
 rule paper:

@@ -70,11 +70,15 @@ def revision() -> str | None:
     return done.stdout.strip() or None
 
 
-def write_manifest(path: Path, stage: str, spec: Any, inputs: list[Path], outputs: Mapping[str, str] | list[Path]) -> None:
+def write_manifest(
+    path: Path, stage: str, spec: Any, inputs: Mapping[str, str] | list[Path], outputs: Mapping[str, str] | list[Path]
+) -> None:
     """Write a stage's manifest: what ran on what, and what came out. No clock in it, so equal runs give equal bytes.
 
-    ``spec``: the stage's spec as JSON-able data. ``outputs``: files beside the manifest, or a ready mapping name -> SHA-256.
+    ``spec``: the stage's spec as JSON-able data. ``inputs``: files; ``outputs``: files beside the manifest; both may be a ready mapping
+    name -> SHA-256.
     """
+    read = inputs if isinstance(inputs, Mapping) else {file.name: sha256(file) for file in inputs}
     found = outputs if isinstance(outputs, Mapping) else {str(file.relative_to(path.parent)): sha256(file) for file in outputs}
     write_json(
         path,
@@ -82,7 +86,7 @@ def write_manifest(path: Path, stage: str, spec: Any, inputs: list[Path], output
             "stage": stage,
             "spec": spec,
             "spec_digest": digest(spec),
-            "inputs": {file.name: sha256(file) for file in inputs},
+            "inputs": dict(read),
             "outputs": dict(found),
             "code": imported_code(),
             "revision": revision(),

@@ -44,7 +44,7 @@ def adapt(
     sample, decide and update of every step.
     """
     training, rule = spec.training, spec.rule
-    for number in range(done + 1, total_steps(len(questions), training) + 1):
+    for number in range(done + 1, spec.before + total_steps(len(questions), training) + 1):
         chosen = [questions[row] for row in batch(len(questions), training, spec.seed, number)]
         seeds = [stream(spec.seed, "rollouts", number, position) for position in range(len(chosen))]
         with meter.phase("sample", number) as counts:

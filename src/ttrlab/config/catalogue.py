@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
 from ttrlab.config.arithmetic import TwoDigit
+from ttrlab.config.continuation import Continuation
 from ttrlab.config.judge import JudgeConfig
 from ttrlab.config.lab import LabBenchmark, LabModel
 from ttrlab.config.settings import Frozen, SamplingOverride, TrainingOverride
@@ -176,12 +177,13 @@ class Method(Frozen):
     """A method: a reward rule, and the settings that it changes. No ``reward``: the model as it is, without adaptation.
 
     ``gold: true`` is the oracle's alone; a rule that asks for gold in a method that does not say so is refused. ``judge``: who scores the
-    roll-outs that the rule asks about.
+    roll-outs that the rule asks about. ``continues``: the rule, judge and settings are those of the continued method.
     """
 
     reward: RewardRule | None = None
     gold: bool = False
     judge: JudgeConfig | None = None
+    continues: Continuation | None = None
     training: TrainingOverride | None = None
     sampling: SamplingOverride | None = None
 
@@ -215,7 +217,23 @@ KINDS: Mapping[str, TypeAdapter[dict]] = {
 
 def load_catalogue(folder: Path) -> Catalogue:
     """Read ``folder``/{models,benchmarks,methods}/*.yaml; ValueError names the file and key of a bad or doubled entry."""
-    return Catalogue.model_validate({kind: _load_kind(folder / kind, adapter) for kind, adapter in KINDS.items()})
+    catalogue = Catalogue.model_validate({kind: _load_kind(folder / kind, adapter) for kind, adapter in KINDS.items()})
+    methods = {name: _continued(f"{folder / 'methods'}: {name}", entry, catalogue.methods) for name, entry in catalogue.methods.items()}
+    return catalogue.model_copy(update={"methods": methods})
+
+
+def _continued(where: str, entry: Method, methods: Mapping[str, Method]) -> Method:
+    """A continuation with the rule and judge of the method that it continues; every other entry as it is."""
+    if entry.continues is None:
+        return entry
+    if entry.reward is not None or entry.gold or entry.judge is not None:
+        raise ValueError(f"{where}: continues gives the rule and judge, so reward, gold and judge must not be given")
+    for key, name in (("method", entry.continues.method), ("of", entry.continues.of)):
+        other = methods.get(name)
+        if other is None or other.reward is None or other.gold or other.continues is not None:
+            raise ValueError(f"{where}: continues.{key}: {name!r} is not a method that adapts without gold and from the model as given")
+    parent = methods[entry.continues.method]
+    return entry.model_copy(update={"reward": parent.reward, "judge": parent.judge})
 
 
 def _load_kind(folder: Path, adapter: TypeAdapter[dict]) -> dict[str, BaseModel]:

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from ttrlab.config.catalogue import AnswerKind, Benchmark, LabPolicy, Model, PromptStyle
+from ttrlab.config.continuation import Continuing
 from ttrlab.config.evidence import Evidence, RegimeRule
 from ttrlab.config.judge import JudgeConfig, JudgeHome, JudgeLimits, Wording
 from ttrlab.config.settings import Frozen, Sampling, Training
@@ -69,10 +70,21 @@ class AdaptSpec(Frozen):
     training: Training
     judge: JudgeSpec | None = None
     licence: str | None = None
+    continues: Continuing | None = None
+
+    @property
+    def before(self) -> int:
+        """Steps of the run that this one continues: 0 for a run of its own."""
+        return self.continues.after if self.continues else 0
+
+
+LAST = -1
+"""In place of a step: the last checkpoint, where planning cannot know its step."""
 
 
 class EvaluateSpec(Frozen):
-    """Sample from checkpoints of one cell: ``steps`` 0 is the model as given. One greedy roll-out more if ``greedy``."""
+    """Sample from checkpoints of one cell: of ``steps``, 0 is the model as given and ``LAST`` the last checkpoint. One greedy roll-out
+    more if ``greedy``."""
 
     seed: int
     kind: AnswerKind

@@ -90,6 +90,7 @@ class Plan(Frozen):
     @model_validator(mode="after")
     def _known_and_possible(self) -> "Plan":
         self._check_names(self.mentioned())
+        self._check_continuations()
         self._check_names(named for cell in self.cells for judge in self.judges(cell) for named in judge.names())
         for cell in self.cells:
             if cell.seed == self.study.seeds[0]:
@@ -116,6 +117,13 @@ class Plan(Frozen):
         for kind, name in named:
             if name not in known[kind]:
                 raise ValueError(f"{kind}: unknown name {name!r}; the catalogue has {', '.join(sorted(known[kind]))}")
+
+    def _check_continuations(self) -> None:
+        for method in self.study.methods:
+            continues = self.catalogue.methods[method].continues
+            absent = [name for name in (continues.method, continues.of) if name not in self.study.methods] if continues else []
+            if absent:
+                raise ValueError(f"methods: {method} needs the runs of {', '.join(absent)}, which the study does not name")
 
     def _check_cell(self, cell: Cell) -> None:
         """Refuse settings that cannot run, naming the cell."""
@@ -159,7 +167,7 @@ class Plan(Frozen):
         rule = self.method(cell).reward
         if rule is None or not rule.needs_judge:
             return None
-        given = [one.judge for one in self.study.settings if one.judge and one.when.matches(cell.model, cell.benchmark, cell.method)]
+        given = [one.judge for one in self._settings(cell.model, cell.benchmark, cell.method) if one.judge]
         judge = given[-1] if given else self.method(cell).judge
         if judge is None:
             raise ValueError(f"methods.{cell.method}: rule {rule.rule!r} needs a judge, and nothing gives it one in cell {cell.path}")
@@ -194,19 +202,31 @@ class Plan(Frozen):
     def training_of(self, model: str, benchmark: str, method: str | None) -> Training:
         """Training settings, merged; ``method`` None: those that no method changes."""
         entries = self._entries(model, benchmark, method)
-        matching = [one.training for one in self.study.settings if one.when.matches(model, benchmark, method)]
-        return overridden(Training(), self.study.training, *(entry.training for entry in entries), *matching)
+        matching = [one.training for one in self._settings(model, benchmark, method)]
+        merged = overridden(Training(), self.study.training, *(entry.training for entry in entries), *matching)
+        continues = self.catalogue.methods[method].continues if method is not None else None
+        return continues.training(merged) if continues else merged
 
     def sampling_of(self, model: str, benchmark: str, method: str | None) -> Sampling:
         """Sampling settings, merged; ``method`` None: those that no method changes."""
         entries = self._entries(model, benchmark, method)
-        matching = [one.sampling for one in self.study.settings if one.when.matches(model, benchmark, method)]
+        matching = [one.sampling for one in self._settings(model, benchmark, method)]
         return overridden(Sampling(), self.study.sampling, *(entry.sampling for entry in entries), *matching)
 
     def _entries(self, model: str, benchmark: str, method: str | None) -> list[Benchmark | Model | Method]:
         """Catalogue entries in the order in which their overrides are merged."""
-        own = [] if method is None else [self.catalogue.methods[method]]
+        own = [] if method is None else [self.catalogue.methods[name] for name in self.line(method)]
         return [self.catalogue.benchmarks[benchmark], self.catalogue.models[model], *own]
+
+    def line(self, method: str) -> tuple[str, ...]:
+        """The method that ``method`` continues, if it does, and itself."""
+        continues = self.catalogue.methods[method].continues
+        return (continues.method, method) if continues else (method,)
+
+    def _settings(self, model: str, benchmark: str, method: str | None) -> list[Setting]:
+        """The study's settings that hold for a cell: those of a continued method hold for its continuation, too."""
+        names = (None,) if method is None else self.line(method)
+        return [one for one in self.study.settings if any(one.when.matches(model, benchmark, name) for name in names)]
 
 
 @cache

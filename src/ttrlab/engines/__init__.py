@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from types import MappingProxyType
 
 from ttrlab.config.catalogue import AnswerKind, PromptStyle
@@ -84,8 +85,10 @@ def open_sampler(engine: str, model: str, revision: str | None, prompt: PromptSt
 def import_engine(engine: str) -> list[str]:
     """Import an engine's libraries, which takes seconds, and name the CUDA devices that this process sees; none on the CPU.
 
-    An engine that does not run in this process imports nothing and has no devices here.
+    An engine that does not run in this process imports nothing and has no devices here. ValueError where vLLM is not installed.
     """
+    if engine == "vllm" and find_spec("vllm") is None:
+        raise ValueError("engine 'vllm': the package vllm is not installed in this environment (docs/engine.md says how it is)")
     module = {"torch": "ttrlab.engines.torch_policy", "vllm": "ttrlab.engines.vllm"}.get(engine)
     if module is None:
         return []

@@ -11,7 +11,7 @@ from ttrlab.adapt.decide import form_group
 from ttrlab.adapt.record import pool_row
 from ttrlab.benchmarks import read_questions
 from ttrlab.config.settings import Sampling
-from ttrlab.config.specs import EvaluateSpec
+from ttrlab.config.specs import LAST, EvaluateSpec
 from ttrlab.engines import ENGINES, import_engine, open_sampler
 from ttrlab.engines.base import Sampler
 from ttrlab.files import digest, is_whole
@@ -20,7 +20,7 @@ from ttrlab.meter import Meter, metered
 from ttrlab.pools import PoolRow, read_pool, write_pool
 from ttrlab.seeds import stream
 from ttrlab.stages.command import PROOFS, parse, read_spec, run
-from ttrlab.stages.rundir import step_name
+from ttrlab.stages.rundir import step_name, step_number
 from ttrlab.types import Question
 
 CHUNK = 32
@@ -49,6 +49,16 @@ def checkpoint_folder(adapted: Path | None, model: str, step: int) -> str:
     if not is_whole(folder):
         raise ValueError(f"{folder}: missing or damaged; rerun the adaptation: snakemake -f {adapted / 'manifest.json'}")
     return str(folder)
+
+
+def known_steps(steps: Sequence[int], adapted: Path | None) -> tuple[int, ...]:
+    """The steps with ``LAST`` replaced by that of the last checkpoint; ValueError where there is none."""
+    if LAST not in steps:
+        return tuple(steps)
+    found = [step_number(path) for path in (adapted / "checkpoints").glob("step*")] if adapted else []
+    if not found:
+        raise ValueError(f"{adapted}: no checkpoint there; rerun the adaptation")
+    return tuple(max(found) if step == LAST else step for step in steps)
 
 
 def counted(rows: Iterable[PoolRow], counts: dict[str, int]) -> Iterator[PoolRow]:
@@ -92,6 +102,7 @@ def main() -> None:
         raise ValueError("the spec asks for greedy roll-outs, and --greedy says no file for them")
     questions = read_questions(Path(arguments.questions))
     adapted = Path(arguments.adapted) if arguments.adapted else None
+    spec = spec.model_copy(update={"steps": known_steps(spec.steps, adapted)})
     rollouts = Path(arguments.rollouts)
     parts = Path(f"{rollouts}.parts") / digest(spec.model_dump(mode="json"))[:12]
     with metered(rollouts.parent, rollouts.parent.name, digest(spec.model_dump(mode="json"))) as meter:

@@ -1,13 +1,17 @@
 """What the workflow asks the configuration: the plan behind Snakemake's config, and each job's spec and files."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ttrlab.adapt.schedule import checkpoint_steps, total_updates
+from ttrlab.adapt.schedule import checkpoint_steps, total_steps, total_updates
+from ttrlab.config.continuation import Continuing
 from ttrlab.config.evidence import Evidence
 from ttrlab.config.settings import Frozen
 from ttrlab.config.specs import (
+    LAST,
+    AdaptSpec,
     AggregateSpec,
     EvidenceSpec,
     PrepareSpec,
@@ -55,11 +59,13 @@ def load_study(raw: Mapping[str, Any], catalogue: Path | None = None) -> tuple[P
 
 
 def check_engine(plan: Plan) -> None:
-    """Refuse, by name, a rule whose signals the study's engine cannot provide."""
+    """Refuse, by name, a rule whose signals the study's engine cannot provide, and a continuation that it cannot make."""
     engine = ENGINES[plan.study.engine]
     for name, method in plan.catalogue.methods.items():
         if method.reward is None:
             continue
+        if method.continues and plan.study.engine == "openrlhf":
+            raise ValueError(f"methods.{name}: continues another run until a budget is spent, which engine 'openrlhf' does not do")
         missing = required_stats(method.reward.needs) - engine.token_stats - {"logprobs"}
         if missing:
             raise ValueError(
@@ -128,6 +134,8 @@ class Jobs:
     def _checkpoints(self, cell: Cell) -> tuple[int, ...]:
         if self.plan.method(cell).reward is None:
             return (0,)
+        if self.plan.method(cell).continues:
+            return (LAST,)
         return checkpoint_steps(self.plan.benchmark(cell).rows, self.plan.training(cell))
 
     def curve_steps(self, cell: Cell) -> tuple[int, ...]:
@@ -142,7 +150,7 @@ class Jobs:
     def spec(self, stage: str, cell: Cell) -> str:
         """The JSON spec of one of a cell's stages."""
         specs: dict[str, Callable[[], Frozen]] = {
-            "adapt": lambda: adapt_spec(self.plan, cell),
+            "adapt": lambda: self._adapt(cell),
             "evaluate": lambda: evaluate_spec(self.plan, cell, self._steps[cell.path][-1:], endpoint=True),
             "curve": lambda: evaluate_spec(self.plan, cell, self.curve_steps(cell), endpoint=False),
             "score": lambda: score_spec(self.plan, cell),
@@ -150,6 +158,26 @@ class Jobs:
             "offline": lambda: offline_spec(self.plan, cell),
         }
         return specs[stage]().model_dump_json()
+
+    def _adapt(self, cell: Cell) -> AdaptSpec:
+        spec, continues = adapt_spec(self.plan, cell), self.plan.method(cell).continues
+        if continues is None:
+            return spec
+        after = total_steps(spec.rows, self.plan.training(replace(cell, method=continues.method)))
+        return spec.model_copy(update={"continues": Continuing(**continues.model_dump(), after=after)})
+
+    def continued(self, cell: Cell) -> list[str]:
+        """The manifests of the run that a cell's goes on from, and of the run whose budget it is held to; nothing for other cells."""
+        return [f"{folder}/manifest.json" for folder in self._continued(cell)]
+
+    def continuing(self, cell: Cell) -> list[str]:
+        """How those two runs are named on the adapt stage's command line."""
+        folders = self._continued(cell)
+        return ["--start", folders[0], "--budget", folders[1]] if folders else []
+
+    def _continued(self, cell: Cell) -> list[str]:
+        continues = self.plan.method(cell).continues
+        return [f"{self.folder(replace(cell, method=name))}/adapt" for name in (continues.method, continues.of)] if continues else []
 
     def aggregate(self) -> str:
         """The spec of the study's tables and figures."""
