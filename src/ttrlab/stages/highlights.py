@@ -32,7 +32,43 @@ def regime_table(rows: list[PoolRow], gold: dict[str, str], made: list[highlight
     table = pd.DataFrame({"regime": named, "right": [(verdict == 1).mean() for verdict in verdicts], "vote": right})
     found = table.groupby("regime").agg(questions=("right", "size"), right=("right", "mean"), vote=("vote", "mean"))
     found = found.reindex(["saturated", "contested", "floor"]).dropna().reset_index()
-    return found.assign(right=[f"{100 * x:.1f}" for x in found.right], vote=[f"{100 * x:.1f}" for x in found.vote])
+    shares = {name: [f"{100 * share:.1f}" for share in found[name]] for name in ("right", "vote")}
+    return found.assign(questions=found["questions"].astype(int), **shares)
+
+
+def highlight_parts(
+    rows: list[PoolRow], gold: dict[str, str], texts: dict[str, str], decisions: dict[str, list[highlights.Decision]]
+) -> list[str]:
+    """The paragraphs and tables, in order. ``texts``: question id -> prompt; ``decisions``: method -> one a row, ``core``'s among them."""
+
+    def grader(question: str, answer: str) -> int:
+        return int(grade([answer], gold[question])[0])
+
+    given = highlights.labels(rows, {method: made for method, made in decisions.items() if method != "oracle"})
+    pairs = highlights.disagreements(rows, given, grader)
+    groups, rollouts = len(rows), sum(len(row.texts) for row in rows)
+    parts = [
+        markdown(
+            regime_table(rows, gold, decisions["core"]), f"Regimes of {groups} questions on {rollouts} roll-outs; right and vote in %."
+        ),
+        markdown(
+            pairs[pairs["differ"] > 0].head(10), "Where rules give the same roll-outs different labels, the ten pairs that differ most."
+        ),
+    ]
+    for place in highlights.most_disputed(rows, given, grader, QUESTIONS):
+        row = rows[place]
+        table = highlights.classes(row, decisions["core"][place], grader)
+        caption = f"**{texts[row.question_id]}** Gold `{gold[row.question_id]}`. Rewarded: {highlights.chosen(given, place)}."
+        parts.append(markdown(table.head(6), caption))
+    return [*parts, undecided_part(rows, gold)]
+
+
+def undecided_part(rows: list[PoolRow], gold: dict[str, str]) -> str:
+    """Every answer that could not be compared with gold, with the reason; none of them counts as wrong."""
+    missing, rollouts = highlights.undecided(rows, gold, explain), sum(len(row.texts) for row in rows)
+    shown = f"Undecided: {missing['roll-outs'].sum()} of {rollouts} roll-outs, {len(missing)} answers"
+    reasons = ", ".join(f"{reason} ({times})" for reason, times in Counter(missing["reason"]).most_common())
+    return markdown(missing, f"{shown}: {reasons}.") if len(missing) else f"{shown}.\n"
 
 
 def main() -> None:
@@ -45,29 +81,7 @@ def main() -> None:
     gold = {name: entry.answer for name, entry in read_gold(arguments.gold).items()}
     texts = {question.id: question.prompt for question in read_questions(arguments.questions)}
     decisions = {path.stem: list(read_jsonl(path)) for path in sorted((arguments.replay / "decisions").glob("*.jsonl"))}
-
-    def grader(question: str, answer: str) -> int:
-        return int(grade([answer], gold[question])[0])
-
-    given = highlights.labels(rows, {method: made for method, made in decisions.items() if method != "oracle"})
-    pairs = highlights.disagreements(rows, given, grader)
-    groups, rollouts = len(rows), sum(len(row.texts) for row in rows)
-    parts = [
-        markdown(
-            regime_table(rows, gold, decisions["core"]), f"Regimes of {groups} questions on {rollouts} roll-outs; right and vote in %."
-        ),
-        markdown(pairs.head(10), "Where rules give the same roll-outs different labels, the ten pairs that differ most."),
-    ]
-    for place in highlights.most_disputed(rows, given, grader, QUESTIONS):
-        row = rows[place]
-        table = highlights.classes(row, decisions["core"][place], grader)
-        caption = f"**{texts[row.question_id]}** Gold `{gold[row.question_id]}`. Rewarded: {highlights.chosen(given, place)}."
-        parts.append(markdown(table.head(6), caption))
-    missing = highlights.undecided(rows, gold, explain)
-    shown = f"Undecided: {missing['roll-outs'].sum()} of {rollouts} roll-outs, {len(missing)} answers"
-    reasons = ", ".join(f"{reason} ({times})" for reason, times in Counter(missing["reason"]).most_common())
-    parts.append(markdown(missing, f"{shown}: {reasons}.") if len(missing) else f"{shown}.\n")
-    write_text(arguments.out, "\n".join(parts))
+    write_text(arguments.out, "\n".join(highlight_parts(rows, gold, texts, decisions)))
 
 
 if __name__ == "__main__":
