@@ -46,7 +46,8 @@ def readable(rows: pd.DataFrame) -> pd.DataFrame:
     """The table for people."""
     records = rows.to_dict("records")
     shown = rows[["model", "benchmark", "seed", "method", "of", "until"]].assign(
-        spent=[f"{row['before']:.5g} -> {row['spent']:.5g} of {row['target']:.5g}{'' if row['met'] else ' (not met)'}" for row in records],
+        spent=[f"{row['before']:,.0f} -> {row['spent']:,.0f} of {row['target']:,.0f}" for row in records],
+        met=["yes" if row["met"] else "no" for row in records],
         steps=rows.steps,
         score=[f"{100 * row['score_before']:.1f} -> {100 * row['score_after']:.1f} (n={row['n']})" for row in records],
         score_of=[f"{100 * row['score_of']:.1f}" for row in records],
