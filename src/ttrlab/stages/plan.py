@@ -201,6 +201,11 @@ class Jobs:
             raise ValueError(f"model {model!r} is not a lab model, so nothing is pre-trained for it")
         return PretrainSpec(name=model, model=entry).model_dump_json()
 
+    def parameters(self, model: str) -> int | None:
+        """How many parameters a model has, as far as its entry says; the lab's tiny ones count as 0."""
+        entry = self.plan.catalogue.models[model]
+        return 0 if entry.source == "lab" else entry.parameters
+
     def weights(self, model: str) -> str:
         """What an engine loads: a folder on disk or a hub id."""
         entry = self.plan.catalogue.models[model]

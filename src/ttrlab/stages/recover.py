@@ -1,8 +1,10 @@
-"""After a killed run on this machine: stop what it left running, so that the next run starts from files that nobody writes."""
+"""After a killed run: stop what it left running, here and on the cluster, so that the next run starts from files that nobody writes."""
 
 from pathlib import Path
 
 import psutil
+
+from ttrlab.stages import slurm
 
 PATIENCE_SECONDS = 60
 """An adaptation ends at its next step boundary when asked; after this long it is killed, and loses that step."""
@@ -22,11 +24,19 @@ def processes_in(folder: Path, word: str) -> list[psutil.Process]:
 
 
 def recover_command(folder: Path) -> str:
-    """Stop the stages that a dead workflow left in ``folder``. RuntimeError when a workflow is alive there, naming its process."""
+    """Stop the SLURM jobs and the stages that a dead workflow left in ``folder``.
+
+    RuntimeError when a workflow is alive there, naming its process. A job's own Snakemake, which is given ``--target-jobs``, is none.
+    """
     folder = folder.resolve()
-    alive = [process for process in processes_in(folder, "snakemake") if not any("ttrlab.stages." in part for part in process.cmdline())]
+    alive = [
+        process
+        for process in processes_in(folder, "snakemake")
+        if not any("ttrlab.stages." in part or part == "--target-jobs" for part in process.cmdline())
+    ]
     if alive:
         raise RuntimeError(f"{folder}: a workflow is running here (process {alive[0].pid}); stop it, or wait for it")
+    jobs = slurm.cancel_jobs_of(folder) if slurm.available() else 0
     orphans = processes_in(folder, "ttrlab.stages.")
     for process in orphans:
         process.terminate()
@@ -34,4 +44,6 @@ def recover_command(folder: Path) -> str:
     for process in stubborn:
         process.kill()
     psutil.wait_procs(stubborn, timeout=10)
-    return f"stopped {len(orphans)} processes of a killed run" if orphans else "nothing was left running"
+    found = {"SLURM jobs": jobs, "processes": len(orphans)}
+    stopped = " and ".join(f"{number} {what}" for what, number in found.items() if number)
+    return f"stopped {stopped} of a killed run" if stopped else "nothing was left running"
