@@ -19,7 +19,7 @@ rule adapt:
     wildcard_constraints:
         method="|".join(BLIND_METHODS) or "(?!)",
     resources:
-        **needs("adapt"),
+        **needs("adapt", of_name(str, "model")),
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
@@ -43,7 +43,7 @@ rule adapt_with_gold:
     wildcard_constraints:
         method="|".join(GOLD_METHODS) or "(?!)",
     resources:
-        **needs("adapt"),
+        **needs("adapt", of_name(str, "model")),
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),

@@ -70,12 +70,12 @@ def of_name(lookup, *names):
     return by_wildcards
 
 
-def needs(work):
-    """What a job asks of a cluster, by name: resources that depend on its model, where it has one, and on the attempt."""
+def needs(work, model=None):
+    """What a job asks of a cluster, by name: resources that depend on the model that ``model`` finds by wildcards, and on the attempt."""
 
     def resource(name):
         def value(wildcards, attempt):
-            need = CLUSTER.need(work, PLAN.study.engine, JOBS.parameters(wildcards.model) if "model" in wildcards.keys() else None)
+            need = CLUSTER.need(work, PLAN.study.engine, JOBS.parameters(model(wildcards)) if model else None)
             return CLUSTER.resources(need, attempt)[name]
 
         return value

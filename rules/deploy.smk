@@ -27,6 +27,8 @@ rule deploy:
         judged=f"{DEPLOYED}/judged.jsonl.gz",
     log:
         f"{CELLS}/logs/deploy.{{judge}}.log",
+    resources:
+        **needs("evaluate", of_cell(JUDGES.deployed_name, names=["judge"])),
     params:
         spec=of_cell(JUDGES.deploy, names=["judge"]),
         judge=of_cell(JUDGES.arguments, names=["judge"]),

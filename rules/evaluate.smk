@@ -23,7 +23,7 @@ rule evaluate:
     log:
         f"{CELLS}/logs/evaluate.log",
     resources:
-        **needs("evaluate"),
+        **needs("evaluate", of_name(str, "model")),
     params:
         spec=of_cell(JOBS.spec, "evaluate"),
         model=of_name(JOBS.weights, "model"),
@@ -44,7 +44,7 @@ rule curve:
     log:
         f"{CELLS}/logs/curve.log",
     resources:
-        **needs("evaluate"),
+        **needs("evaluate", of_name(str, "model")),
     params:
         spec=of_cell(JOBS.spec, "curve"),
         model=of_name(JOBS.weights, "model"),

@@ -47,6 +47,8 @@ rule warm_up:
         manifest=f"{SOURCES}/warm_up/manifest.json",
     log:
         f"{SOURCES}/logs/warm_up.log",
+    resources:
+        **needs("adapt", of_name(JUDGES.policy_name, "source")),
     params:
         spec=of_name(JUDGES.warm_up, "source"),
         model=of_name(JUDGES.policy, "source"),
@@ -66,6 +68,8 @@ rule source:
         rollouts=f"{SOURCES}/{{part}}/rollouts.jsonl.gz",
     log:
         f"{SOURCES}/logs/{{part}}.log",
+    resources:
+        **needs("evaluate", of_name(JUDGES.policy_name, "source")),
     params:
         spec=of_name(JUDGES.samples, "source", "part"),
         model=of_name(JUDGES.policy, "source"),
@@ -102,6 +106,8 @@ rule rectify:
         manifest=f"{RECTIFIERS}/train/manifest.json",
     log:
         f"{RECTIFIERS}/logs/rectify.log",
+    resources:
+        **needs("adapt", of_name(JUDGES.start_name, "rectifier")),
     params:
         spec=of_name(JUDGES.train, "rectifier"),
         model=of_name(JUDGES.start, "rectifier"),
@@ -119,6 +125,8 @@ rule freeze:
         record=f"{RECTIFIERS}/frozen/{{selection}}.json",
     log:
         f"{RECTIFIERS}/logs/freeze.{{selection}}.log",
+    resources:
+        **needs("evaluate", of_name(JUDGES.start_name, "rectifier")),
     params:
         spec=of_name(JUDGES.freeze, "rectifier", "selection"),
         trained=f"{RECTIFIERS}/train",

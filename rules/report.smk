@@ -42,6 +42,7 @@ localrules:
     efficiency,
     budgets,
     paper,
+    offline,
     figures,
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.slurm.cluster import Cluster, check_permission, install, output
-from tests.slurm.world import CELL, CHECKS, STUDY, Run, attempts, checkout, environment, freeze, pull_the_plug, repair, result, to_redo
+from tests.slurm.world import CHECKS, STUDY, Run, attempts, checkout, environment, freeze, pull_the_plug, repair, result, to_redo
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(900)]
 MINUTE = ("--set-resources", "adapt:runtime=attempt", "adapt:slurm_extra='--signal=USR1@10'")

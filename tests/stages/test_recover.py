@@ -41,3 +41,22 @@ def test_a_living_workflow_is_left_alone_and_named(tmp_path):
     finally:
         driver.kill()
         driver.wait()
+
+
+def test_a_folder_that_never_submitted_asks_no_cluster_and_one_that_did_has_its_jobs_cancelled(tmp_path, monkeypatch):
+    script = """#!/bin/sh
+    case "$0 $*" in
+      *squeue*) [ -e gone ] || printf '7|rule_adapt_x|%s\\n8|rule_adapt_x|/elsewhere\\n9|mine|%s\\n' "$PWD" "$PWD" ;;
+      *"scancel 7") touch gone ;;
+      *) exit 1 ;;
+    esac
+    """
+    for name in ("squeue", "scancel"):
+        (tmp_path / name).write_text(script.replace("\n    ", "\n"))
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.chdir(tmp_path)
+    assert recover_command(tmp_path) == "nothing was left running"
+    (tmp_path / "logs/slurm").mkdir(parents=True)
+    assert recover_command(tmp_path) == "stopped 1 SLURM jobs of a killed run"
+    assert (tmp_path / "gone").exists()

@@ -54,6 +54,10 @@ class JudgeJobs:
         """Weights of the policy that samples a source."""
         return self.jobs.weights(self.sources[source].policy)
 
+    def policy_name(self, source: str) -> str:
+        """The policy that samples a source, by its name in the catalogue."""
+        return self.sources[source].policy
+
     def policy_files(self, source: str) -> list[str]:
         """Files of the workflow that the policy depends on."""
         return self.jobs.weight_files(self.sources[source].policy)
@@ -102,6 +106,10 @@ class JudgeJobs:
         """Weights that a rectifier's training starts from."""
         return self.jobs.weights(self.rectifiers[rectifier].model)
 
+    def start_name(self, rectifier: str) -> str:
+        """The model that a rectifier's training starts from, by its name in the catalogue."""
+        return self.rectifiers[rectifier].model
+
     def start_files(self, rectifier: str) -> list[str]:
         """Files of the workflow that the untrained judge depends on."""
         return self.jobs.weight_files(self.rectifiers[rectifier].model)
@@ -140,6 +148,10 @@ class JudgeJobs:
     def deploy(self, cell: Cell, deployed: str) -> str:
         """The spec of judging a cell's endpoint."""
         return DeploySpec(judge=judge_spec(self.plan, self.plan.deployed(cell)[deployed])).model_dump_json()
+
+    def deployed_name(self, cell: Cell, deployed: str) -> str:
+        """The judge's model of an endpoint's judging, by its name in the catalogue."""
+        return self.plan.deployed(cell)[deployed].model
 
     def select(self, cell: Cell, deployed: str) -> str:
         """The spec of grading the selectors' choices."""

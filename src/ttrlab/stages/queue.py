@@ -3,10 +3,13 @@
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from ttrlab.config.cluster import Cluster, Need, Work
 from ttrlab.config.study import Cell
+from ttrlab.stages.judges import PARTS, JudgeJobs
 from ttrlab.stages.plan import Jobs
 
 HEADER = ("rule", "jobs", "GPUs", "nodes", "partition", "hours", "GPU-hours at most")
@@ -22,25 +25,58 @@ def check_submission() -> str | None:
     )
 
 
-def cell_jobs(jobs: Jobs, cell: Cell) -> Iterator[tuple[str, Work, str]]:
-    """The SLURM jobs of one cell: rule, kind of work, the output that tells whether it is done."""
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A job for the cluster. ``model``: what it loads; None where its need does not depend on that. ``output``: there when it is done."""
+
+    rule: str
+    work: Work
+    model: str | None
+    output: str
+
+
+def cell_jobs(jobs: Jobs, judges: JudgeJobs, cell: Cell) -> Iterator[Queued]:
+    """The jobs of one cell."""
     folder = jobs.folder(cell)
     for manifest in jobs.adapted(cell):
-        yield "adapt_with_gold" if jobs.plan.method(cell).gold else "adapt", "adapt", manifest
+        yield Queued("adapt_with_gold" if jobs.plan.method(cell).gold else "adapt", "adapt", cell.model, manifest)
     for pool in jobs.pools(cell):
-        yield Path(pool).relative_to(folder).parts[0], "evaluate", pool
+        yield Queued(Path(pool).relative_to(folder).parts[0], "evaluate", cell.model, pool)
+    for judge in jobs.plan.deployed(cell):
+        yield Queued("deploy", "evaluate", judges.deployed_name(cell, judge), f"{folder}/deploy/{judge}/judged.jsonl.gz")
+
+
+def judge_jobs(judges: JudgeJobs) -> Iterator[Queued]:
+    """The jobs that make the trained judges of a study."""
+    for name, source in judges.sources.items():
+        for manifest in judges.warmed_up(name):
+            yield Queued("warm_up", "adapt", source.policy, manifest)
+        for part in PARTS:
+            yield Queued("source", "evaluate", source.policy, f"{judges.results}/sources/{name}/{part}/rollouts.jsonl.gz")
+    for name, rectifier in judges.rectifiers.items():
+        yield Queued("rectify", "adapt", rectifier.model, f"{judges.results}/rectifiers/{name}/train/manifest.json")
+    for name, selection in judges.freezes:
+        record = f"{judges.results}/rectifiers/{name}/frozen/{selection}.json"
+        yield Queued("freeze", "evaluate", judges.rectifiers[name].model, record)
+
+
+def lab_jobs(jobs: Jobs, judges: JudgeJobs) -> Iterator[Queued]:
+    """The pre-trainings of the lab's models that cells and judges load."""
+    models = {cell.model for cell in jobs.cells.values()}
+    models |= {judge.model for cell in jobs.cells.values() for judge in jobs.plan.judges(cell)}
+    models |= {source.policy for source in judges.sources.values()} | {rectifier.model for rectifier in judges.rectifiers.values()}
+    for model in sorted(models):
+        for manifest in jobs.weight_files(model):
+            yield Queued("pretrain", "other", None, manifest)
 
 
 def planned(jobs: Jobs, cluster: Cluster) -> Counter[tuple[str, Need]]:
     """How many jobs of each rule and need have yet to run: those whose output is not there."""
-    found: Counter[tuple[str, Need]] = Counter()
-    for model in sorted({cell.model for cell in jobs.cells.values()}):
-        found.update(("pretrain", cluster.other) for file in jobs.weight_files(model) if not Path(file).exists())
-    for cell in jobs.cells.values():
-        for rule, work, output in cell_jobs(jobs, cell):
-            if not Path(output).exists():
-                found[rule, cluster.need(work, jobs.plan.study.engine, jobs.parameters(cell.model))] += 1
-    return found
+    judges = JudgeJobs(jobs)
+    cells = (job for cell in jobs.cells.values() for job in cell_jobs(jobs, judges, cell))
+    left = (job for job in chain(lab_jobs(jobs, judges), judge_jobs(judges), cells) if not Path(job.output).exists())
+    engine = jobs.plan.study.engine
+    return Counter((job.rule, cluster.need(job.work, engine, jobs.parameters(job.model) if job.model else None)) for job in left)
 
 
 def queue_table(jobs: Jobs, cluster: Cluster) -> str:

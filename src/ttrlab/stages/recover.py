@@ -36,7 +36,7 @@ def recover_command(folder: Path) -> str:
     ]
     if alive:
         raise RuntimeError(f"{folder}: a workflow is running here (process {alive[0].pid}); stop it, or wait for it")
-    jobs = slurm.cancel_jobs_of(folder) if slurm.available() else 0
+    jobs = slurm.cancel_jobs_of(folder) if slurm.submitted_from(folder) else 0
     orphans = processes_in(folder, "ttrlab.stages.")
     for process in orphans:
         process.terminate()

@@ -1,17 +1,19 @@
 """What the workflow asks of SLURM by its own commands: which jobs belong to a folder, and to end them."""
 
-import shutil
 import subprocess
 import time
 from pathlib import Path
+
+LOGS = Path("logs/slurm")
+"""``slurm-logdir`` of the profile."""
 
 PATIENCE_SECONDS = 180
 """SLURM ends a cancelled job after its KillWait, 30 seconds by default; a node that does not answer takes longer."""
 
 
-def available() -> bool:
-    """True on a machine with SLURM's commands."""
-    return shutil.which("squeue") is not None
+def submitted_from(folder: Path) -> bool:
+    """True when a workflow in ``folder`` has ever submitted jobs: then their logs lie where ``profiles/slurm`` wants them."""
+    return (folder / LOGS).is_dir()
 
 
 def ask(*command: str) -> str:
