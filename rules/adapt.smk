@@ -2,6 +2,7 @@
 OUTPUT  {cell}/adapt/manifest.json   written last; beside it steps, roll-outs, decisions and checkpoints
 
 A killed adaptation goes on at its last step: what lies beside the manifest is not declared as output, so it outlives the job.
+The resource `hardware` says how OpenRLHF uses the GPUs (`nodes=2,gpus=8,micro_batch=4`); it is a profile's, and nothing to the torch engine.
 """
 
 
@@ -20,6 +21,7 @@ rule adapt:
         method="|".join(BLIND_METHODS) or "(?!)",
     resources:
         **needs("adapt", of_name(str, "model")),
+        hardware="",
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
@@ -28,7 +30,8 @@ rule adapt:
         out=f"{CELLS}/adapt",
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
-        " --model {params.model:q} --out {params.out:q} {params.judge:q} {params.continuing:q} 2> {log:q}"
+        " --model {params.model:q} --out {params.out:q} {params.judge:q} {params.continuing:q}"
+        " --hardware {resources.hardware:q} 2> {log:q}"
 
 
 rule adapt_with_gold:
@@ -44,10 +47,12 @@ rule adapt_with_gold:
         method="|".join(GOLD_METHODS) or "(?!)",
     resources:
         **needs("adapt", of_name(str, "model")),
+        hardware="",
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
         out=f"{CELLS}/adapt",
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
-        " --gold {input.gold:q} --model {params.model:q} --out {params.out:q} 2> {log:q}"
+        " --gold {input.gold:q} --model {params.model:q} --out {params.out:q}"
+        " --hardware {resources.hardware:q} 2> {log:q}"

@@ -25,6 +25,11 @@ def build_parser() -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="write the JSON schemas of the YAML files")
     schema.add_argument("folder", type=Path)
     _add_replay(commands.add_parser("replay", help="put stored roll-outs through a study's reward rules"))
+    launch = commands.add_parser("launch", help="OpenRLHF's command line for one cell")
+    launch.add_argument("--dry-run", action="store_true", required=True, help="print the command; running it is the workflow's")
+    launch.add_argument("--config", type=Path, default=Path("config/config.yaml"), help="the study")
+    launch.add_argument("--hardware", default="", help="e.g. nodes=2,gpus=8,micro_batch=4; default: one node with 8 GPUs")
+    launch.add_argument("cell", nargs="+", metavar="KEY=VALUE", help="model=... benchmark=... method=... seed=...")
     answers = commands.add_parser("answers", help="how answers are extracted and compared").add_subparsers(dest="question", required=True)
     equal = answers.add_parser("equal", help="compare two answers, with the reason")
     equal.add_argument("a")
@@ -76,6 +81,10 @@ def dispatch(arguments: argparse.Namespace) -> str:
         from ttrlab.stages.replay import replay_command
 
         return replay_command(arguments)
+    if arguments.command == "launch":
+        from ttrlab.stages.dry_run import dry_run_command
+
+        return dry_run_command(arguments.config, arguments.cell, arguments.hardware)
     from ttrlab.stages import answers
 
     if arguments.question == "equal":

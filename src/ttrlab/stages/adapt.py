@@ -116,7 +116,7 @@ def run_steps(
 
 def main() -> None:
     """Run or resume an adaptation in ``--out``; the manifest there is written last."""
-    arguments = parse(__doc__, "questions", "model", "out", optional=("gold", "judge", "frozen", "start", "budget"))
+    arguments = parse(__doc__, "questions", "model", "out", optional=("gold", "judge", "frozen", "start", "budget", "hardware"))
     use_cache(PROOFS)
     spec = read_spec(AdaptSpec, arguments.spec)
     folder, questions_file = Path(arguments.out), Path(arguments.questions)
@@ -135,7 +135,12 @@ def main() -> None:
         }
         rundir.begin(folder, identity)
         with metered(folder, "adapt", digest(identity)) as meter:
-            run_steps(spec, questions, arguments, folder, meter, stop)
+            if spec.engine == "openrlhf":
+                from ttrlab.stages.launch import run_cluster  # which imports this module
+
+                run_cluster(spec, questions, arguments, folder, meter, stop)
+            else:
+                run_steps(spec, questions, arguments, folder, meter, stop)
             inputs = {file.name: sha256(file) for file in [questions_file, *([frozen] if frozen else [])]}
             inputs |= {str(manifest): sha256(manifest) for manifest in continued}
             write_manifest(folder / "manifest.json", "adapt", spec.model_dump(mode="json"), inputs, rundir.finish(folder))

@@ -24,6 +24,7 @@ from ttrlab.config.specs import (
 )
 from ttrlab.config.study import Cell, Plan, make_plan
 from ttrlab.engines import ENGINES
+from ttrlab.engines.openrlhf.checks import check_spec
 from ttrlab.files import read_json, write_json, write_text
 from ttrlab.signals import required_stats
 from ttrlab.stages.ondisk import check_paths
@@ -49,6 +50,7 @@ def load_plan(config: Mapping[str, Any], catalogue: Path) -> Plan:
     check_engine(plan)
     check_schedules(plan)
     check_paths(plan)
+    check_cluster(plan)
     return plan
 
 
@@ -82,6 +84,16 @@ def check_schedules(plan: Plan) -> None:
             continue
         if training.warmup_steps >= (updates := total_updates(rows, training)):
             raise ValueError(f"cell {cell.path}: warmup_steps={training.warmup_steps}, but the whole run makes {updates} updates")
+
+
+def check_cluster(plan: Plan) -> None:
+    """Refuse, by cell, what OpenRLHF cannot run, where it is the study's engine."""
+    for cell in plan.cells:
+        if plan.study.engine == "openrlhf" and cell.seed == plan.study.seeds[0] and plan.method(cell).reward is not None:
+            try:
+                check_spec(adapt_spec(plan, cell))
+            except ValueError as error:
+                raise ValueError(f"cell {cell.path}: {error}") from None
 
 
 def freeze(plan: Plan, path: Path) -> None:

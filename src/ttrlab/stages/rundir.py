@@ -74,11 +74,21 @@ def resume(folder: Path, policy: Policy) -> int:
             policy.load_state(state)
             done = step_number(state)
             break
+    drop_after(folder, done)
+    return done
+
+
+def drop_after(folder: Path, done: int) -> None:
+    """Drop what steps after ``done`` and killed writes left."""
     later = [path for part in PARTS for path in (folder / part).glob("step*") if step_number(path) > done]
     half_written = [*folder.glob(".*.tmp"), *(path for part in PARTS for path in (folder / part).glob(".*.tmp"))]
     for path in (*later, *half_written):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return done
+
+
+def newest_step(folder: Path) -> int:
+    """The newest step that has a record; 0 before the first."""
+    return max((step_number(path) for path in (folder / "steps").glob("step*.json")), default=0)
 
 
 def write_step(folder: Path, step: Step, keep_rollouts: bool) -> None:
