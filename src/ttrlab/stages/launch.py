@@ -8,7 +8,7 @@ from ttrlab.adapt.card import model_card
 from ttrlab.adapt.schedule import batch, checkpoint_steps, total_steps, total_updates
 from ttrlab.config.hardware import Hardware, read_hardware
 from ttrlab.config.specs import AdaptSpec
-from ttrlab.engines import device_names
+from ttrlab.engines import import_engine
 from ttrlab.engines.openrlhf import events, saved
 from ttrlab.engines.openrlhf.checks import check_hardware, check_spec
 from ttrlab.engines.openrlhf.command import RunFiles, command
@@ -112,5 +112,5 @@ def run_cluster(
         launch.write_inputs(questions, arguments)
         with meter.phase("openrlhf"):
             launch.run(stop)
-    meter.devices(device_names())
+    meter.devices(import_engine("torch") * hardware.nodes)
     launch.join_events(meter)
