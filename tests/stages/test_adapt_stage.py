@@ -140,7 +140,7 @@ def test_another_spec_starts_anew_and_keeps_what_was_there(world):
         ({}, ("--gold", "gold.jsonl"), "rule 'majority' must not get --gold"),
         ({"rule": Oracle()}, (), "rule 'oracle' needs --gold"),
         ({"rule": Truer()}, (), "rule 'truer' needs a judge"),
-        ({"engine": "openrlhf"}, (), "engine 'openrlhf' does not adapt in this process"),
+        ({"engine": "openrlhf"}, (), "training.dtype=float32: OpenRLHF trains in bfloat16"),
     ],
 )
 def test_misuse_is_one_line_that_names_the_culprit(world, tmp_path, change, more, message):

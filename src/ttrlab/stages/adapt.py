@@ -10,41 +10,20 @@ from ttrlab.adapt.card import model_card
 from ttrlab.adapt.loop import adapt
 from ttrlab.adapt.schedule import checkpoint_steps, total_steps, total_updates
 from ttrlab.benchmarks import read_questions
-from ttrlab.config.catalogue import PromptStyle
-from ttrlab.config.specs import AdaptSpec, JudgeSpec
-from ttrlab.engines import ENGINES, import_engine, open_policy, open_sampler
-from ttrlab.engines.base import Sampler
-from ttrlab.files import digest, exclusive, is_whole, read_json, sha256
+from ttrlab.config.specs import AdaptSpec
+from ttrlab.engines import ENGINES, import_engine, open_policy
+from ttrlab.files import digest, exclusive, is_whole, sha256
 from ttrlab.grading import use_cache
 from ttrlab.meter import Meter, metered
 from ttrlab.provenance import write_manifest
-from ttrlab.rectifier.homes import open_judge
-from ttrlab.rectifier.judge import CountTokens, Judge
 from ttrlab.rectifier.stored import JUDGEMENTS
 from ttrlab.stages import rundir
 from ttrlab.stages.budget import BUDGET, Budget
 from ttrlab.stages.command import PROOFS, parse, read_spec, run
 from ttrlab.stages.gold import grader
+from ttrlab.stages.judge import judge_of
+from ttrlab.stages.launch import run_cluster
 from ttrlab.types import Question
-
-
-def judge_of(spec: JudgeSpec, weights: str, frozen: Path | None, questions: Sequence[Question], cache: Path) -> Judge:
-    """The judge of a spec, behind the ``cache`` file so that a redone step asks nothing twice.
-
-    ``frozen``: the record of a trained rectifier; ValueError when it is missing, or when weights, prompt or limits are not those it froze.
-    """
-
-    def load(style: PromptStyle) -> tuple[Sampler, CountTokens]:
-        sampler = open_sampler(spec.engine, weights, spec.form.revision if frozen is None else None, style, "math")
-        return sampler, sampler.prompt_tokens
-
-    if spec.trained != (frozen is not None):
-        raise ValueError(f"--frozen is the record of a trained rectifier: trained is {spec.trained}, --frozen is {frozen}")
-    texts = {question.id: question.prompt for question in questions}
-    judge = open_judge(spec, digest(rundir.model_identity(weights)), load, texts, cache)
-    if frozen is not None and judge.identity != (recorded := read_json(frozen)["identity"]):
-        raise ValueError(f"{weights}: as a judge it is {judge.identity}, but {frozen} froze {recorded}")
-    return judge
 
 
 def checked(spec: AdaptSpec, questions_file: Path, gold: bool) -> Sequence[Question]:
@@ -136,8 +115,6 @@ def main() -> None:
         rundir.begin(folder, identity)
         with metered(folder, "adapt", digest(identity)) as meter:
             if spec.engine == "openrlhf":
-                from ttrlab.stages.launch import run_cluster  # which imports this module
-
                 run_cluster(spec, questions, arguments, folder, meter, stop)
             else:
                 run_steps(spec, questions, arguments, folder, meter, stop)

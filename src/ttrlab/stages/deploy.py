@@ -14,8 +14,8 @@ from ttrlab.pools import PoolRow, read_pool, write_pool
 from ttrlab.rectifier.judge import Judge
 from ttrlab.rectifier.select import JUDGEMENTS, judge_eligible
 from ttrlab.replay.groups import group_from_pool
-from ttrlab.stages.adapt import judge_of
 from ttrlab.stages.command import parse, read_spec, run
+from ttrlab.stages.judge import judge_of
 from ttrlab.types import Question
 
 

@@ -17,7 +17,6 @@ from ttrlab.engines.openrlhf.process import run as run_process
 from ttrlab.files import digest, read_json, write_json, write_text
 from ttrlab.meter import Meter
 from ttrlab.stages import rundir
-from ttrlab.stages.adapt import StopRequest
 from ttrlab.stages.command import PROOFS
 from ttrlab.stages.openrlhf_agent import Binding
 from ttrlab.types import Question
@@ -61,6 +60,7 @@ class Launch:
             questions=str(Path(arguments.questions).absolute()),
             gold=str(Path(arguments.gold).absolute()) if arguments.gold else None,
             judge=arguments.judge if self.spec.judge else None,
+            frozen=str(Path(arguments.frozen).absolute()) if arguments.frozen else None,
             folder=str(self.folder),
             proofs=str(PROOFS.absolute()),
             done=self.done,
@@ -73,7 +73,7 @@ class Launch:
         """Keep a policy as a checkpoint."""
         saved.keep_policy(source, self.checkpoint(step), model_card(self.spec, self.base, step, self.last))
 
-    def run(self, stop: StopRequest) -> None:
+    def run(self, stop: rundir.StopRequest) -> None:
         """Run OpenRLHF to its end; RuntimeError when asked to stop before, or when it ends early."""
 
         def tick() -> bool:
@@ -101,7 +101,7 @@ class Launch:
 
 
 def run_cluster(
-    spec: AdaptSpec, questions: Sequence[Question], arguments: Namespace, folder: Path, meter: Meter, stop: StopRequest
+    spec: AdaptSpec, questions: Sequence[Question], arguments: Namespace, folder: Path, meter: Meter, stop: rundir.StopRequest
 ) -> None:
     """All steps that are not done yet, by OpenRLHF. ValueError where the spec or the hardware does not allow it."""
     hardware = read_hardware(arguments.hardware or "")

@@ -25,9 +25,10 @@ from ttrlab.engines.prompts import Prompter
 from ttrlab.engines.vllm import token_numbers
 from ttrlab.grading import use_cache
 from ttrlab.rectifier.judge import Judge
+from ttrlab.rectifier.stored import JUDGEMENTS
 from ttrlab.seeds import stream
-from ttrlab.stages.adapt import judge_of
 from ttrlab.stages.gold import grader
+from ttrlab.stages.judge import judge_of
 from ttrlab.stages.openrlhf_meeting import Meeting, Settled, Ticket
 from ttrlab.types import Question, Rollout, RolloutGroup
 
@@ -45,6 +46,7 @@ class Binding(Frozen):
     questions: str
     gold: str | None
     judge: str | None
+    frozen: str | None
     folder: str
     proofs: str
     done: int
@@ -92,9 +94,11 @@ def read_binding(path: Path) -> Binding:
 def judge_in(binding: Binding) -> Judge | None:
     """The judge of a run, None for a rule without one."""
     use_cache(Path(binding.proofs))
-    if binding.judge is None:
+    if binding.judge is None or binding.spec.judge is None:
         return None
-    return judge_of(binding.spec, binding.judge, read_questions(Path(binding.questions)), Path(binding.folder))
+    frozen = Path(binding.frozen) if binding.frozen else None
+    questions = read_questions(Path(binding.questions))
+    return judge_of(binding.spec.judge, binding.judge, frozen, questions, Path(binding.folder) / JUDGEMENTS)
 
 
 def ray_meeting(binding: Binding) -> RayMeeting:

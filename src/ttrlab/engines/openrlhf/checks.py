@@ -30,7 +30,7 @@ def check_spec(spec: AdaptSpec) -> None:
         )
     if spec.sampling.temperature <= 0:
         raise ValueError(f"sampling.temperature={spec.sampling.temperature}: roll-outs that are trained on need one above 0")
-    if spec.judge is not None and spec.judge.config.home.home == "process":
+    if spec.judge is not None and spec.judge.home.home == "process":
         raise ValueError("judge.home=process: a vLLM worker of OpenRLHF serves the policy alone; use home: server (or stored)")
 
 
