@@ -21,7 +21,6 @@ rule adapt:
         method="|".join(BLIND_METHODS) or "(?!)",
     resources:
         **needs("adapt", of_name(str, "model")),
-        hardware="nodes=1,gpus=8",
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),
@@ -47,7 +46,6 @@ rule adapt_with_gold:
         method="|".join(GOLD_METHODS) or "(?!)",
     resources:
         **needs("adapt", of_name(str, "model")),
-        hardware="nodes=1,gpus=8",
     params:
         spec=of_cell(JOBS.spec, "adapt"),
         model=of_name(JOBS.weights, "model"),

@@ -19,7 +19,7 @@ from ttrlab.types import Question, RewardDecision, Rollout, RolloutGroup
 ADAPTER = TypeAdapter(RewardRule)
 METHODS = Path(__file__).parents[2] / "config" / "methods"
 ENTRIES = [pair for path in sorted(METHODS.glob("*.yaml")) for pair in yaml.safe_load(path.read_text()).items()]
-SHIPPED = {name: entry["reward"] for name, entry in ENTRIES if entry}
+SHIPPED = {name: entry["reward"] for name, entry in ENTRIES if "reward" in entry}
 DEFAULTS = {name: {"rule": name} for name in (rule.model_fields["rule"].default for rule in get_args(get_args(RewardRule)[0]))}
 RULES = {name: ADAPTER.validate_python(value) for name, value in {**SHIPPED, **DEFAULTS}.items()}
 

@@ -5,15 +5,11 @@ from typing import get_args
 
 import pytest
 
-from ttrlab.config.catalogue import KINDS, read_yaml
+from ttrlab.config.catalogue import load_catalogue
 from ttrlab.rewards import RewardRule
 
 ROOT = Path(__file__).parents[2]
-METHODS = {
-    name: entry
-    for path in sorted((ROOT / "config" / "methods").glob("*.yaml"))
-    for name, entry in KINDS["methods"].validate_python(read_yaml(path)).items()
-}
+METHODS = load_catalogue(ROOT / "config").methods
 RULES = [rule.model_fields["rule"].default for rule in get_args(get_args(RewardRule)[0])]
 
 
@@ -32,7 +28,8 @@ def test_no_two_methods_are_the_same_by_accident():
     seen = {}
     for name, method in METHODS.items():
         seen.setdefault(method.model_dump_json(), []).append(name)
-    assert [names for names in seen.values() if len(names) > 1] == [["scope", "scope_lambda05"]]
+    judged = ["truer", "truer_untrained", "truer_small", "truer_small_untrained"]  # a study gives each its judge
+    assert [names for names in seen.values() if len(names) > 1] == [["scope", "scope_lambda05"], judged]
 
 
 def test_no_method_decides_how_many_rollouts_a_study_draws():

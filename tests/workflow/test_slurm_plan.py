@@ -9,7 +9,6 @@ import pytest
 
 from tests.workflow.world import ROOT, environment
 
-
 BLOCKS = [block for file in (ROOT / "rules").glob("*.smk") for block in file.read_text().split("\nrule ")[1:]]
 SUBMITTED = {block.split(":")[0] for block in BLOCKS if "**needs(" in block}
 """Rules that say what they need of a cluster; the others are local."""

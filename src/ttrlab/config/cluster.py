@@ -76,6 +76,7 @@ class Cluster(Frozen):
         """A need as the SLURM executor's resources. What is not asked for is 0 or empty, which the executor takes for absent.
 
         A job on several nodes is given whole ones: GPUs are asked for by node, and its command starts what runs on the others.
+        ``hardware`` is for the command, not for SLURM: see ``ttrlab.config.hardware``.
         """
         nodes = max(1, need.gpus // self.gpus_per_node)
         model = self.gpu_model or ""
@@ -86,6 +87,7 @@ class Cluster(Frozen):
             "gres": per_node if nodes > 1 else "",
             "tasks_per_gpu": 0,
             "nodes": nodes,
+            "hardware": f"nodes={nodes},gpus={min(need.gpus, self.gpus_per_node)}" if need.gpus else "",
             "cpus_per_task": need.cpus,
             "mem_mb": need.memory_mb * attempt,
             "runtime": need.minutes * attempt,
@@ -98,7 +100,7 @@ class Cluster(Frozen):
         return (self.partitions.gpu if need.gpus else self.partitions.cpu) or ""
 
 
-RESOURCES = tuple("gpu gpu_model gres tasks_per_gpu nodes cpus_per_task mem_mb runtime slurm_account slurm_partition".split())
+RESOURCES = tuple("gpu gpu_model gres tasks_per_gpu nodes hardware cpus_per_task mem_mb runtime slurm_account slurm_partition".split())
 """The resources that ``Cluster.resources`` gives."""
 
 
