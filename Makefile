@@ -82,7 +82,7 @@ stale: setup ## list results made by other code than today's
 	python -m ttrlab.cli stale results
 
 ui: setup ## browse the runs in MLflow
-	@echo "charts of all runs: http://127.0.0.1:5000/#/experiments/1/runs?compareRunsMode=CHART"
+	@echo "charts of all runs: http://127.0.0.1:5000/#/experiments/1/runs?compareRunsMode=CHART&workflowType=machine_learning"
 	MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false mlflow ui --backend-store-uri sqlite:///results/mlflow.db
 
 test: setup ## run the tests

@@ -77,6 +77,8 @@ rule track:
         scores=SCORES,
         audits=AUDITS,
         adapted=ADAPTED,
+        tables=[f"{RESULTS}/tables/main.md", f"{RESULTS}/tables/cost.md"],
+        figures=expand(f"{RESULTS}/figures/{{figure}}.png", figure=FIGURES),
     output:
         receipt=f"{RESULTS}/mlflow.json",
     log:
@@ -84,10 +86,11 @@ rule track:
     params:
         spec=JOBS.aggregate(),
         plan=FROZEN,
-        cells=f"{RESULTS}/cells",
+        results=RESULTS,
+        lock=f"{workflow.basedir}/envs/local.lock",
         database="results/mlflow.db",
     shell:
-        "python -m ttrlab.stages.track --spec {params.spec:q} --plan {params.plan:q} --cells {params.cells:q}"
+        "python -m ttrlab.stages.track --spec {params.spec:q} --plan {params.plan:q} --results {params.results:q} --lock {params.lock:q}"
         " --database {params.database:q} --receipt {output.receipt:q} 2> {log:q}"
 
 
