@@ -20,7 +20,9 @@ def build_parser() -> argparse.ArgumentParser:
     status.add_argument("--cost", type=Path, default=Path("config/cost.yaml"), help="the assumptions behind the time left")
     plan = commands.add_parser("plan", help="what a study would cost and could see, before it is run")
     plan.add_argument("--config", type=Path, required=True, help="the study's YAML")
-    plan.add_argument("--write-canary", type=Path, help="write a study of five steps a model and method here, and price nothing")
+    plan.add_argument(
+        "--write-canary", type=Path, help="write a study of five steps of every cell of the first seed here, and price nothing"
+    )
     price_options(plan)
     schema = commands.add_parser("schema", help="write the JSON schemas of the YAML files")
     schema.add_argument("folder", type=Path)

@@ -75,7 +75,7 @@ def test_more_seeds_cost_in_proportion_and_a_larger_model_more():
 
 def test_a_model_that_does_not_fit_holds_several_devices():
     plan = plan_of("config")
-    (work,) = [one for one in cell_work(plan, plan.cells[-1], 12e9) if (one.stage, one.phase) == ("adapt", "load")]
+    (work,) = [one for one in cell_work(plan, plan.cells[-1], 12e9) if (one.stage, one.phase) == ("adapt", "load") and one.unit == "load"]
     assert model_of(plan, "h100").devices(work) == 4  # 12.2e9 parameters x 18 bytes in devices of 80 GB
     assert model_of(plan, "h200").devices(work) == 2
 

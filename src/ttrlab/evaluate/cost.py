@@ -122,6 +122,8 @@ class CostModel:
         match work.unit:
             case "job":
                 return held * number("first_seconds" if work.phase == "first" else "start_seconds", work)
+            case "open":
+                return held * number("open_seconds", work)
             case "load":
                 return held * work.amount / 1e9 * number("load_seconds_per_gb", work)
             case "bytes":

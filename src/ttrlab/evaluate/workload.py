@@ -10,17 +10,17 @@ from ttrlab.config.judge import JudgeConfig, Rectifier
 from ttrlab.config.settings import Training
 from ttrlab.config.study import Cell, Plan
 
-Unit = Literal["job", "step", "load", "tokens", "trained", "decided", "judged", "graded", "bytes", "corpus"]
+Unit = Literal["job", "step", "open", "load", "tokens", "trained", "decided", "judged", "graded", "bytes", "corpus"]
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """One phase of one job: ``amount`` of a ``unit``, done by ``model``.
 
-    ``job``, ``step``: starts and steps. ``load``, ``bytes``: bytes read or written. ``tokens``, ``trained``, ``judged``: sequences
-    sampled, trained on and judged, each of at most ``longest`` new tokens after at most ``prompt`` tokens, ``together`` in one call.
-    ``decided``, ``graded``: roll-outs. ``corpus``: sequences of a lab model's pre-training. ``passes``: forward passes beside the
-    three that a trained token costs (old log-probs, reference), ``width``: bytes a parameter while training.
+    ``job``, ``open``, ``step``: starts, first loads of a model, steps. ``load``, ``bytes``: bytes read or written.
+    ``tokens``, ``trained``, ``judged``: sequences sampled, trained on and judged, each of at most ``longest`` new tokens after at most
+    ``prompt`` tokens, ``together`` in one call. ``decided``, ``graded``: roll-outs. ``corpus``: sequences of a lab model's
+    pre-training. ``passes``: forward passes beside the three that a trained token costs (old log-probs, reference).
     """
 
     cell: Cell | None
@@ -61,6 +61,7 @@ def _adaptation(plan: Plan, cell: Cell, parameters: float) -> Iterator[Work]:
     shape = {"longest": sampling.max_new_tokens, "prompt": sampling.max_prompt_tokens}
     several = total_updates(rows, training) > steps
     yield work("start", "job", 1)
+    yield work("load", "open", 1)
     yield work("load", "load", width * parameters)
     yield work("first", "job", 1)
     yield work("sample", "tokens", questions * training.votes, together=training.batch * training.votes, **shape)
@@ -104,6 +105,7 @@ def _evaluations(plan: Plan, cell: Cell, parameters: float) -> Iterator[Work]:
         shape = {"longest": sampling.max_new_tokens, "prompt": sampling.max_prompt_tokens, "together": min(32, rows) * samples}
         rollouts = count * rows * samples
         yield Work(cell, stage, "start", "job", 1, cell.model, cell.method, cell.benchmark)
+        yield Work(cell, stage, "load", "open", 1, cell.model, cell.method, cell.benchmark)
         yield Work(cell, stage, "load", "load", count * BYTES["bfloat16"] * parameters, cell.model, cell.method, cell.benchmark)
         yield Work(cell, stage, "sample", "tokens", rollouts, cell.model, cell.method, cell.benchmark, **shape)
         graded += rollouts

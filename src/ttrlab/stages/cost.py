@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ttrlab.config.specs import AggregateSpec
@@ -11,6 +12,7 @@ from ttrlab.config.study import Plan
 from ttrlab.evaluate.price import PHASES, part_of
 from ttrlab.files import read_json, write_text
 from ttrlab.meter import SUMMARY
+from ttrlab.report.prices import digits, unit_of
 from ttrlab.report.tables import markdown
 from ttrlab.stages.command import parse, read_spec, run
 from ttrlab.stages.plan import load_frozen
@@ -54,8 +56,8 @@ def cost_table(results: Path, plan: Plan) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """Methods in rows, phases in columns: CPU or device hours of useful work, and what was discarded."""
+def readable(table: pd.DataFrame, hour: float) -> pd.DataFrame:
+    """Methods in rows, phases in columns: CPU or device time of useful work, and what was discarded. ``hour``: in the unit shown."""
     on_devices = (table.devices != "cpu").any()
     used, lost = ("device_hours", "discarded_device_hours") if on_devices else ("cpu_hours", "discarded_cpu_hours")
     parts = table.assign(part=[part_of(stage, phase) for stage, phase in zip(table.stage, table.phase, strict=True)])
@@ -68,7 +70,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
     wide["discarded"] = parts.groupby("method")[lost].sum()
     wide["all"] = wide.sum(axis=1)
     wide.loc["all"] = wide.sum()
-    return wide.map(lambda value: "" if pd.isna(value) else f"{value:.3f}").reset_index()
+    return wide.map(lambda value: "" if pd.isna(value) else digits(hour * value)).reset_index()
 
 
 def main() -> None:
@@ -78,9 +80,10 @@ def main() -> None:
     table = cost_table(Path(arguments.results), plan)
     write_text(Path(arguments.table), table.to_csv(index=False))
     known = table[table.stage == "score"][["model", "benchmark", "method", "seed"]].drop_duplicates()
-    unit = "GPU-hours (CPU-hours for scores are in cost.csv)" if (table.devices != "cpu").any() else "CPU-hours"
-    caption = f"{spec.study}: {unit} by method and phase over {len(known)} of {len(plan.cells)} cells; discarded: done again after a kill"
-    write_text(Path(arguments.readable), markdown(readable(table), caption))
+    name, unit = unit_of(np.asarray([3600 * table.cpu_hours.sum()]))
+    kind = f"GPU-{name} (the CPU's part of scores: cost.csv)" if (table.devices != "cpu").any() else f"CPU-{name}"
+    caption = f"{spec.study}: {kind} by method and phase over {len(known)} of {len(plan.cells)} cells; discarded: done again after a kill"
+    write_text(Path(arguments.readable), markdown(readable(table, 3600 / unit), caption))
 
 
 if __name__ == "__main__":

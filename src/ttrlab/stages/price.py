@@ -143,15 +143,16 @@ def _lab_only(plan: Plan) -> bool:
 
 
 def canary_of(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """The study that measures another at little cost: the first benchmark and seed of every model, all methods, ``CANARY_STEPS`` steps."""
+    """The study that measures another at little cost: its first seed alone, ``CANARY_STEPS`` steps of every cell.
+
+    All benchmarks and methods stay: lengths, the share that is trained on, and what equal roll-outs save differ between them.
+    """
     study = Study.model_validate({key: value for key, value in raw.items() if key != CATALOGUE_KEY})
-    first = dict(reversed(study.model_benchmarks))
     short = {"training": {"updates": CANARY_STEPS, "warmup_steps": 0}}
-    kept = {key: value for key, value in raw.items() if key not in ("models", "benchmarks", "evidence")}
+    kept = {key: value for key, value in raw.items() if key != "evidence"}
     return {
         **kept,
         "study": f"{study.study}-canary",
-        "pairs": [list(pair) for pair in first.items()],
         "seeds": [study.seeds[0]],
         "settings": [*raw.get("settings", ()), short],
     }

@@ -23,10 +23,10 @@ SHOWN = 12
 
 
 def status_command(results: Path, cost: Path) -> str:
-    """The status of every study below ``results`` as text; ValueError where there is none."""
+    """The status of every study below ``results`` as text."""
     plans = sorted(results.rglob("plan.json"))
     if not plans:
-        raise ValueError(f"{results}: no study was started there (no plan.json)")
+        return f"{results}: no study was started there (no plan.json)"
     assumptions = load_assumptions(cost)
     return "\n\n".join(study_status(path.parent, load_frozen(path), assumptions) for path in plans)
 
