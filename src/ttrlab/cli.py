@@ -15,6 +15,10 @@ def build_parser() -> argparse.ArgumentParser:
     stale.add_argument("results", type=Path, nargs="?", default=Path("results"))
     recover = commands.add_parser("recover", help="stop what a killed run left running in a folder")
     recover.add_argument("folder", type=Path, nargs="?", default=Path())
+    doctor = commands.add_parser("doctor", help="what is wrong with this machine for a study, and how to mend it")
+    doctor.add_argument("--config", type=Path, default=Path("config/config.yaml"), help="the study's YAML")
+    doctor.add_argument("--lock", type=Path, help="the environment's lock; default: that of the study's engine")
+    doctor.add_argument("--cost", type=Path, default=Path("config/cost.yaml"), help="the assumptions behind the disk space")
     status = commands.add_parser("status", help="which cells are done, running, stuck or failed, and how much is left")
     status.add_argument("results", type=Path, nargs="?", default=Path("results"))
     status.add_argument("--cost", type=Path, default=Path("config/cost.yaml"), help="the assumptions behind the time left")
@@ -71,6 +75,10 @@ def dispatch(arguments: argparse.Namespace) -> str:
         from ttrlab.stages.status import status_command
 
         return status_command(arguments.results, arguments.cost)
+    if arguments.command == "doctor":
+        from ttrlab.stages.doctor import doctor_command
+
+        return doctor_command(arguments)
     if arguments.command == "plan":
         from ttrlab.stages.price import plan_command
 

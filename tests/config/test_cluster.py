@@ -43,6 +43,16 @@ def test_memory_and_time_grow_with_the_attempt():
     assert {name for name in RESOURCES if first[name] != second[name]} == {"mem_mb", "runtime"}
 
 
+def test_later_attempts_grow_no_further_than_the_partitions_allow(table):
+    cluster = read_cluster(table(limits={"minutes": 2000, "memory_mb": 800000}))
+    need = cluster.need("adapt", "openrlhf", 8_000_000_000)
+    assert [(asked["runtime"], asked["mem_mb"]) for asked in (cluster.resources(need, attempt) for attempt in (1, 2, 3))] == [
+        (1440, 400000),
+        (2000, 800000),
+        (2000, 800000),
+    ]
+
+
 def test_several_nodes_are_asked_for_whole(table):
     cluster = read_cluster(table(gpu_model="h100"))
     large = cluster.resources(cluster.need("adapt", "openrlhf", 12_247_782_400), 1)
@@ -71,6 +81,7 @@ def test_partitions_are_by_need(table):
     [
         ({"gpus_per_node": 6}, "8 GPUs are no whole number of nodes of 6"),
         ({"sizes": []}, "sizes"),
+        ({"limits": {"minutes": 600, "memory_mb": None}}, "limits: 1440 minutes and 128000 MB are asked for"),
         ({"partition": "gpu"}, "partition: Extra inputs are not permitted"),
     ],
 )

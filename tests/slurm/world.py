@@ -5,12 +5,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import psutil
 
 from tests.slurm.cluster import Cluster, output, wait_for
 from ttrlab.files import hashes, read_json, read_jsonl
+from ttrlab.stages.slurm import cancel_jobs_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "config", "profiles", "slurm", "Makefile", "envs", "pyproject.toml", "docs/captions")
@@ -51,7 +53,7 @@ class Run:
     """A driver at work in ``folder``; ``arguments`` go to Snakemake."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self.folder, self.log = folder, folder / "driver.log"
+        self.folder, self.log, self.begun, self.seconds = folder, folder / "driver.log", time.monotonic(), 0.0
         command = ["snakemake", "--profile", "slurm", "--configfile", STUDY, *CHECKS, *arguments, "--", TARGET]
         with open(self.log, "ab") as log:
             self.driver = subprocess.Popen(command, cwd=folder, env=environment(), stdout=log, stderr=log)
@@ -59,10 +61,15 @@ class Run:
     def finish(self, seconds: float = 420) -> None:
         """Wait for the driver; AssertionError with the log's end unless it ended well."""
         assert self.driver.wait(seconds) == 0, self.text()[-3000:]
+        self.seconds = time.monotonic() - self.begun
 
     def text(self) -> str:
         """What the driver has printed."""
         return self.log.read_text()
+
+    def job_logs(self) -> str:
+        """What the SLURM jobs have printed."""
+        return "".join(path.read_text() for path in sorted((self.folder / "logs/slurm").rglob("*.log")))
 
     def after_a_step(self) -> str:
         """The id of the SLURM job of the adaptation, once its first step is done."""
@@ -77,6 +84,13 @@ class Run:
             (process for process in processes_of(self.folder) if "ttrlab.stages.adapt" in process.cmdline()),
             key=lambda process: process.create_time(),
         )
+
+
+def clear(folder: Path) -> None:
+    """End what a failed test has left at work in ``folder``."""
+    cancel_jobs_of(folder)
+    for process in processes_of(folder):
+        process.kill()
 
 
 def processes_of(folder: Path) -> list[psutil.Process]:

@@ -37,11 +37,27 @@ class Partitions(Frozen):
     gpu: str | None
 
 
+class Limits(Frozen):
+    """The most that a job may ask of the partitions, by node; None: no limit."""
+
+    minutes: int | None = Field(ge=1)
+    memory_mb: int | None = Field(ge=500)
+
+    def minutes_of(self, need: Need, attempt: int) -> int:
+        """A need's minutes at an attempt."""
+        return min(need.minutes * attempt, self.minutes or need.minutes * attempt)
+
+    def memory_of(self, need: Need, attempt: int) -> int:
+        """A need's host memory at an attempt, in megabytes."""
+        return min(need.memory_mb * attempt, self.memory_mb or need.memory_mb * attempt)
+
+
 class Cluster(Frozen):
     """See ``profiles/slurm/cluster.yaml``."""
 
     account: str | None
     partitions: Partitions
+    limits: Limits
     gpu_model: str | None
     gpus_per_node: int = Field(ge=1)
     unstated: float = Field(gt=0)
@@ -53,6 +69,9 @@ class Cluster(Frozen):
         limits = [size.billions for size in self.sizes]
         if limits != sorted(set(limits)):
             raise ValueError(f"sizes: billions must grow from row to row, got {limits}")
+        for need in (self.other, *(need for size in self.sizes for need in (size.adapt, size.evaluate))):
+            if self.limits.minutes_of(need, 1) < need.minutes or self.limits.memory_of(need, 1) < need.memory_mb:
+                raise ValueError(f"limits: {need.minutes} minutes and {need.memory_mb} MB are asked for, more than {self.limits}")
         for size in self.sizes:
             for gpus in (size.adapt.gpus, size.evaluate.gpus):
                 if gpus > self.gpus_per_node and gpus % self.gpus_per_node:
@@ -89,8 +108,8 @@ class Cluster(Frozen):
             "nodes": nodes,
             "hardware": f"nodes={nodes},gpus={min(need.gpus, self.gpus_per_node)}" if need.gpus else "",
             "cpus_per_task": need.cpus,
-            "mem_mb": need.memory_mb * attempt,
-            "runtime": need.minutes * attempt,
+            "mem_mb": self.limits.memory_of(need, attempt),
+            "runtime": self.limits.minutes_of(need, attempt),
             "slurm_account": self.account or os.environ.get("SBATCH_ACCOUNT", ""),
             "slurm_partition": self.partition(need),
         }

@@ -11,7 +11,7 @@ from ttrlab.config.settings import Training
 from ttrlab.engines.base import TOKEN_STATS, Policy, Sampler
 from ttrlab.engines.prompts import Prompter
 
-__all__ = ["ENGINES", "EngineInfo", "import_engine", "open_policy", "open_prompter", "open_sampler"]
+__all__ = ["ENGINES", "Accelerator", "EngineInfo", "accelerators", "import_engine", "open_policy", "open_prompter", "open_sampler"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,26 @@ ENGINES: Mapping[str, EngineInfo] = MappingProxyType(
         "openrlhf": EngineInfo(frozenset({"topk_confidence"}), trains=True),
     }
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """A CUDA device of this machine. ``total``, ``free``: bytes of its memory."""
+
+    name: str
+    total: int
+    free: int
+
+
+def accelerators() -> tuple[str | None, list[Accelerator]]:
+    """The CUDA version that torch is built for (None: the CPU alone), and the devices that it sees."""
+    import torch
+
+    found = []
+    for number in range(torch.cuda.device_count()):
+        free, total = torch.cuda.mem_get_info(number)
+        found.append(Accelerator(torch.cuda.get_device_name(number), total, free))
+    return torch.version.cuda, found
 
 
 def open_prompter(model: str, revision: str | None, prompt: PromptStyle, kind: AnswerKind) -> Prompter:
