@@ -5,6 +5,7 @@ OUTPUT  {results}/summary.csv     every cell: model, benchmark, method, seed, me
         {results}/tables, figures {csv,md,tex} and {svg,png}; tables/paper: every number of the study's papers beside ours, with a verdict
         {results}/contrasts.csv   every method against base and majority: intervals, tests, detectable effects
         {results}/intervals.csv   every method's own score with its intervals
+        {results}/tables/overall, variance {csv,md,tex}: IQM and probability of improvement; variance by question, seed and decoding
         {results}/efficiency.csv  steps saved to the vote's plateau
         {results}/mlflow.json     what results/mlflow.db holds of this study (one database for all studies, `make ui`)
 """
@@ -19,14 +20,14 @@ PAPERS = [f"{CATALOGUE}/paper/{paper}.csv" for paper in PLAN.study.evidence.pape
 CONTINUATIONS = [f"{JOBS.folder(cell)}/adapt/manifest.json" for cell in PLAN.cells if JOBS.continued(cell)]
 FORMATS = ["csv", "md", "tex"]
 FIGURES = ["endpoints", "learning_curves"] + (["reward_audit"] if AUDITS else [])
+TABLES = ["main", "endpoints", "contrasts", "families", "overall", "variance"]
+TABLES += (["paper"] if PAPERS else []) + (["budgets"] if CONTINUATIONS else [])
 REPORT = [
     f"{RESULTS}/summary.csv",
     f"{RESULTS}/mlflow.json",
     f"{RESULTS}/tables/cost.csv",
     f"{RESULTS}/page/index.html",
-] + expand(
-    f"{RESULTS}/tables/{{table}}.{{format}}", table=(["paper"] if PAPERS else []) + (["budgets"] if CONTINUATIONS else []), format=FORMATS
-)
+] + expand(f"{RESULTS}/tables/{{table}}.{{format}}", table=TABLES, format=FORMATS)
 
 
 def tables_of(*names):
@@ -39,6 +40,7 @@ localrules:
     aggregate,
     track,
     contrasts,
+    spread,
     efficiency,
     budgets,
     paper,
@@ -77,8 +79,9 @@ rule track:
         scores=SCORES,
         audits=AUDITS,
         adapted=ADAPTED,
-        tables=[f"{RESULTS}/tables/main.md", f"{RESULTS}/tables/cost.md"],
+        tables=expand(f"{RESULTS}/tables/{{table}}.md", table=[*TABLES, "cost"]),
         figures=expand(f"{RESULTS}/figures/{{figure}}.png", figure=FIGURES),
+        evidence=f"{RESULTS}/evidence",
     output:
         receipt=f"{RESULTS}/mlflow.json",
     log:
@@ -109,6 +112,20 @@ rule contrasts:
     shell:
         "python -m ttrlab.stages.contrasts --spec {params.spec:q} --questions {input.questions:q} --contrasts {output.contrasts:q}"
         " --intervals {output.intervals:q} --tables {params.tables:q} 2> {log:q}"
+
+
+rule spread:
+    input:
+        questions=f"{RESULTS}/questions.csv",
+    output:
+        tables=tables_of("overall", "variance"),
+    log:
+        f"{RESULTS}/logs/spread.log",
+    params:
+        spec=JOBS.evidence(),
+        tables=f"{RESULTS}/tables",
+    shell:
+        "python -m ttrlab.stages.spread --spec {params.spec:q} --questions {input.questions:q} --tables {params.tables:q} 2> {log:q}"
 
 
 rule efficiency:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.report.world import METHODS, METRIC, SPEC, make_plan, tables
 from ttrlab.files import hashes, write_json, write_text
+from ttrlab.report.run_figures import bin_of, transitions
 from ttrlab.stages import contrasts, figures
 
 QUESTIONS = 12
@@ -60,18 +61,39 @@ def build(folder, out):
 
 
 def test_no_figure_without_its_artefacts(study, tmp_path):
-    assert build(study, tmp_path / "out") == []
+    assert build(study, tmp_path / "out") == ["transitions"]  # scores are all that it needs
 
 
 def test_all_figures_from_artefacts_with_n_in_each_and_the_same_bytes_twice(study, tmp_path):
     add_artefacts(study)
     drawn = build(study, tmp_path / "a")
-    assert drawn == ["chosen_sizes", "cost_gain", "label_accuracy", "operating_regimes", "recovery_region", "sample_efficiency"]
+    assert drawn == [
+        "chosen_sizes",
+        "cost_gain",
+        "label_accuracy",
+        "operating_regimes",
+        "recovery_region",
+        "sample_efficiency",
+        "transitions",
+    ]
     build(study, tmp_path / "b")
     assert hashes(tmp_path / "a") == hashes(tmp_path / "b")
     for name in drawn:
         assert (tmp_path / "a" / f"{name}.png").stat().st_size > 5_000
         assert "n = " in (tmp_path / "a" / f"{name}.svg").read_text()
+
+
+def test_a_question_counts_as_moved_when_its_bin_changes_and_the_title_says_how_many_did():
+    shares = pd.Series([0.0, 0.2, 0.25, 0.26, 0.75, 0.76, 15 / 16, 1.0])
+    assert bin_of(shares).tolist() == [0, 1, 1, 2, 3, 4, 4, 5]
+    ends = {"base": [0.0, 0.5, 0.5, 1.0], "core": [1.0, 0.6, 0.5, 0.9]}  # up, up, as it was, down
+    rows = [["m", "b", method, 0, f"q{q}", value] for method, values in ends.items() for q, value in enumerate(values)]
+    scores = pd.DataFrame(rows, columns=["model", "benchmark", "method", "seed", "question_id", "value"])
+    drawn = transitions(scores, METRIC, METHODS)
+    (axes,) = drawn.axes
+    assert axes.get_title().startswith("core, b, n = 4\n+50 -25: +25 (")
+    assert sorted(text.get_text() for text in axes.texts if text.get_text()) == ["25"] * 4
+    assert transitions(scores[scores.method == "core"], METRIC, METHODS) is None
 
 
 def test_hours_count_every_device_and_discarded_work():

@@ -32,7 +32,7 @@ def write_cell(folder, cell, adapted, value=0.5):
         manifest = {"revision": "abc", "spec_digest": "d" * 64, "inputs": {"questions.jsonl": "e" * 64}, "versions": {"torch": "2"}}
         write_json(folder / "adapt" / "manifest.json", manifest)
         write_text(folder / "adapt" / "checkpoints" / "step000004" / "README.md", "---\nbase_model: tiny\n---\n# never zero-shot\n")
-        audit = {"window": ["step"], "first_step": [1], "last_step": [1], "label_accuracy": [0.75], "reward_accuracy": [0.5]}
+        audit = {"window": ["step"], "first_step": [1], "last_step": [1], "label_accuracy": [0.75], "reward_accuracy": [0.5], "groups": [6]}
         write_text(folder / "audit.csv", pd.DataFrame(audit).assign(active_share=1.0, coverage=None, **place).to_csv(index=False))
 
 

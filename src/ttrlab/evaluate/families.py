@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
-from ttrlab.evaluate import bootstrap, tests
+from ttrlab.evaluate import bootstrap, power, tests
 from ttrlab.evaluate.contrasts import Contrast, pooled_contrast
 from ttrlab.types import FloatArray
 
@@ -43,7 +44,8 @@ def settings_won(contrasts: Sequence[Contrast]) -> Won:
 def family_table(
     contrasts: Sequence[Contrast], models: Groups, benchmarks: Groups, resamples: int = bootstrap.RESAMPLES, seed: int = 0
 ) -> pd.DataFrame:
-    """One row a group of cells: the mean difference, each cell counting once, its "questions like these" interval, settings won, tests.
+    """One row a group of cells: the mean difference, each cell counting once, its "questions like these" interval, the smallest
+    difference that the group would show with 80 % power, settings won, tests.
 
     Rows: every cell, then each group of models on all benchmarks, all models on each group of benchmarks. A group of which a cell is
     missing is left out: its mean would be another claim.
@@ -52,7 +54,8 @@ def family_table(
     rows = []
     for on_models, on_benchmarks, cells in _groups(contrasts, models, benchmarks):
         mean = pooled_contrast(cells, resamples, seed=seed)
-        ends = {"difference": mean.estimate[0], "low": mean.low[0], "high": mean.high[0]}
+        error = (mean.high[0] - mean.low[0]) / 2 / norm.ppf((1 + bootstrap.LEVEL) / 2)
+        ends = {"difference": mean.estimate[0], "low": mean.low[0], "high": mean.high[0], "detectable": power.detectable(error)}
         seeds = min(contrast.differences.shape[0] for contrast in cells)
         names = {"models": on_models, "benchmarks": on_benchmarks, "method": first.method, "baseline": first.baseline}
         rows.append({**names, **ends, "seeds": seeds, **asdict(settings_won(cells))})

@@ -66,6 +66,7 @@ def family_rows(table: pd.DataFrame) -> pd.DataFrame:
             "contrast": f"{row.method} - {row.baseline}",
             "points": f"{100 * row.difference:+.1f}",
             "questions like these": f"{100 * row.low:+.1f} to {100 * row.high:+.1f}",
+            "detectable": f"{100 * row.detectable:.1f}",
             "cells": row.cells,
             "won": row.won,
             "tied": row.tied,

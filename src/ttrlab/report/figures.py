@@ -45,7 +45,8 @@ def learning_curves(summary: pd.DataFrame, metric: str) -> Figure:
         palette=palette, hue_order=shown, height=3, aspect=1.25, facet_kws={"margin_titles": True},
     )  # fmt: skip
     grid.set_axis_labels("step", f"{metric} (%)")
-    grid.figure.suptitle(f"{metric} during adaptation; band: range over {data.seed.nunique()} seeds", y=1.03)
+    counts = ", ".join(f"{benchmark} {n}" for benchmark, n in chosen.groupby("benchmark", sort=False).n.first().items())
+    grid.figure.suptitle(f"{metric} during adaptation; n = {counts}; band: range over {data.seed.nunique()} seeds", y=1.03)
     return grid.figure
 
 
@@ -64,8 +65,8 @@ def endpoints(summary: pd.DataFrame, metric: str) -> Figure:
     return grid.figure
 
 
-def reward_audit(audit: pd.DataFrame) -> Figure:
-    """Label accuracy and reward accuracy over training, as gold sees them afterwards."""
+def reward_audit(audit: pd.DataFrame, methods: Iterable[str]) -> Figure:
+    """Label accuracy and reward accuracy over training, as gold sees them afterwards; colours by the study's ``methods``."""
     steps = audit[audit.window == "step"].rename(columns={"last_step": "step"})
     long = steps.melt(
         id_vars=["model", "benchmark", "method", "seed", "step"],
@@ -75,8 +76,9 @@ def reward_audit(audit: pd.DataFrame) -> Figure:
     )
     grid = sns.relplot(
         data=long, x="step", y="share", hue="method", style="audit", col="benchmark", row="model", kind="line", errorbar=("pi", 100),
-        palette=colours(audit.method), height=3, aspect=1.25, facet_kws={"margin_titles": True},
+        palette=colours(methods), hue_order=list(dict.fromkeys(audit.method)), height=3, aspect=1.25, facet_kws={"margin_titles": True},
     )  # fmt: skip
     grid.set_axis_labels("step", "share right")
-    grid.figure.suptitle(f"What the rewards were worth; band: range over {long.seed.nunique()} seeds", y=1.03)
+    questions, seeds = int(steps["groups"].max()), long.seed.nunique()
+    grid.figure.suptitle(f"What the rewards were worth; up to n = {questions} questions a step; band: range over {seeds} seeds", y=1.03)
     return grid.figure

@@ -1,4 +1,4 @@
-"""Figures of what training bought: steps saved, sizes chosen, cost against gain; None where there is nothing to draw."""
+"""Figures of what training bought: steps saved, sizes chosen, where questions went, cost against gain; None where nothing is to draw."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from ttrlab.report.figures import colours
+from ttrlab.report.offline_figures import mean_interval
 
 SIZE = "rule/subgroup_size"
 """Column of the step records with SCOPE's choice."""
+
+BINS = ("0", "to 25", "to 50", "to 75", "below 100", "100")
+"""Per cent of a question's roll-outs that are right: none, up to each quarter, all."""
 
 _SHAPES = "osD^vP*X<>"
 
@@ -69,6 +74,52 @@ def chosen_sizes(steps: pd.DataFrame) -> Figure | None:
     told = f"Size chosen by SCOPE, one choice a step of up to n = {questions} questions; median of {seeds} seeds, band: their range"
     grid.figure.suptitle(told, y=1.03, fontsize=10)
     return grid.figure
+
+
+def bin_of(shares: pd.Series) -> pd.Series:
+    """Place in ``BINS`` of each share of right roll-outs."""
+    return pd.cut(shares, [-1.0, 0.0, 0.25, 0.5, 0.75, 1 - 1e-9, 1.0], labels=range(len(BINS))).astype(int)
+
+
+def transitions(scores: pd.DataFrame, metric: str, methods: Sequence[str]) -> Figure | None:
+    """Where the questions of the model as given went: per cent of all, by right roll-outs before (rows) and at the endpoint (columns).
+
+    One panel a method and benchmark, models and seeds together. ``scores``: the main metric by question and seed; a metric of shares.
+    Above each panel the share of questions that rose by a bin or more, that fell, and the difference with its interval over questions.
+    """
+    keys = ["model", "benchmark", "seed", "question_id"]
+    base = scores[scores["method"] == "base"][[*keys, "value"]]
+    moved = scores[scores["method"] != "base"].merge(base, on=keys, suffixes=("", "_base"))
+    if not len(moved):
+        return None
+    moved = moved.assign(end=bin_of(moved["value"]), start=bin_of(moved["value_base"]))
+    shown, places = [name for name in methods if name in set(moved["method"])], list(dict.fromkeys(moved["benchmark"]))
+    figure, grid = plt.subplots(
+        len(places), len(shown), figsize=(2.9 * len(shown) + 1, 2.8 * len(places) + 0.8), layout="constrained", squeeze=False
+    )
+    for (place, method), axes in zip([(place, method) for place in places for method in shown], grid.flat, strict=True):
+        _moves(axes, moved[(moved["benchmark"] == place) & (moved["method"] == method)], f"{method}, {place}")
+    figure.supxlabel(f"{metric} at the last checkpoint (%)", fontsize=9)
+    figure.supylabel(f"{metric} of the model as given (%)", fontsize=9)
+    figure.suptitle("Where the same questions move; per cent of questions; 95 % interval over questions", fontsize=10)
+    return figure
+
+
+def _moves(axes: Axes, panel: pd.DataFrame, name: str) -> None:
+    counts = np.zeros((len(BINS), len(BINS)))
+    np.add.at(counts, (panel["start"].to_numpy(), panel["end"].to_numpy()), 100 / max(len(panel), 1))
+    text = np.where(counts > 0, np.char.mod("%.0f", counts), "")
+    sns.heatmap(counts, annot=text, fmt="", cmap="Blues", vmin=0, cbar=False, xticklabels=BINS, yticklabels=BINS, ax=axes, square=True,
+                linewidths=0.5, linecolor="0.9", annot_kws={"fontsize": 7})  # fmt: skip
+    axes.tick_params(labelsize=6, rotation=0)
+    axes.invert_yaxis()
+    rise = (panel["end"] - panel["start"]).clip(-1, 1)
+    if not len(panel):
+        return
+    net, low, high = (100 * end for end in mean_interval(rise.groupby(panel["question_id"], sort=False).mean(), name))
+    up, down = (100 * float((rise == way).mean()) for way in (1, -1))
+    told = f"{name}, n = {panel['question_id'].nunique()}\n+{up:.0f} -{down:.0f}: {net:+.0f} ({low:+.0f} to {high:+.0f})"
+    axes.set_title(told, fontsize=8)
 
 
 def cost_gain(costs: pd.DataFrame, contrasts: pd.DataFrame, metric: str, methods: Sequence[str]) -> Figure | None:

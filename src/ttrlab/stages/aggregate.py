@@ -52,7 +52,7 @@ def main() -> None:
     figures.save(figures.endpoints(summary, main_metric), out / "figures" / "endpoints")
     figures.save(figures.learning_curves(summary, main_metric), out / "figures" / "learning_curves")
     if len(audit):
-        figures.save(figures.reward_audit(audit), out / "figures" / "reward_audit")
+        figures.save(figures.reward_audit(audit, spec.methods), out / "figures" / "reward_audit")
 
 
 if __name__ == "__main__":

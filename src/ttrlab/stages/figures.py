@@ -55,6 +55,7 @@ def drawn(plan: Plan, results: Path, metric: str) -> Mapping[str, Callable[[], F
         "operating_regimes": lambda: offline_figures.operating_regimes(questions, scored, methods),
         "label_accuracy": lambda: offline_figures.label_accuracy(offline_tables(plan, cells, "votes"), methods),
         "chosen_sizes": lambda: run_figures.chosen_sizes(steps),
+        "transitions": lambda: run_figures.transitions(scored, metric, methods),
         "cost_gain": lambda: run_figures.cost_gain(costs(plan, cells), contrasts, metric, methods),
     }
 

@@ -134,11 +134,12 @@ class Importer:
         self.client.log_figure(run_id, figures.endpoints(summary, metric), "figures/endpoint.png")
         if (folder / "audit.csv").exists():
             self.client.log_figure(run_id, figures.learning_curves(summary, metric), "figures/learning_curve.png")
-            self.client.log_figure(run_id, figures.reward_audit(pd.read_csv(folder / "audit.csv")), "figures/reward_audit.png")
+            audit = figures.reward_audit(pd.read_csv(folder / "audit.csv"), self.plan.study.methods)
+            self.client.log_figure(run_id, audit, "figures/reward_audit.png")
 
     def study(self, name: str) -> None:
         """One run for the whole study: its tables and figures."""
-        files = sorted([*self.results.glob("tables/*.md"), *self.results.glob("figures/*.png")])
+        files = sorted(path for kind in ("tables/*.md", "figures/*.png", "evidence/*.png") for path in self.results.glob(kind))
         content = digest({path.name: sha256(path) for path in files})
         if self.is_known(name, content):
             return
