@@ -17,7 +17,7 @@ from ttrlab.grading import use_cache
 from ttrlab.meter import Meter, metered
 from ttrlab.provenance import write_manifest
 from ttrlab.rectifier.stored import JUDGEMENTS
-from ttrlab.stages import rundir
+from ttrlab.stages import ladder, rundir
 from ttrlab.stages.budget import BUDGET, Budget
 from ttrlab.stages.command import PROOFS, parse, read_spec, run
 from ttrlab.stages.gold import grader
@@ -62,8 +62,9 @@ def run_steps(
     with meter.phase("load"):
         updates = total_updates(spec.rows, spec.training)
         weights, revision = first_weights(spec, arguments.model, arguments.start, arguments.budget)
+        training = ladder.smaller_training(spec.training, ladder.rung(folder))
         policy = open_policy(
-            *(spec.engine, weights, revision, spec.prompt, spec.kind, spec.training, updates, spec.seed),
+            *(spec.engine, weights, revision, spec.prompt, spec.kind, training, updates, spec.seed),
             reference=(arguments.model, spec.revision) if spec.continues else None,
         )
         done, last = max(rundir.resume(folder, policy), spec.before), spec.before + total_steps(spec.rows, spec.training)
@@ -117,7 +118,9 @@ def main() -> None:
             if spec.engine == "openrlhf":
                 run_cluster(spec, questions, arguments, folder, meter, stop)
             else:
-                run_steps(spec, questions, arguments, folder, meter, stop)
+                smaller = ladder.smaller_training(spec.training, ladder.rung(folder))
+                with ladder.recorded(folder, {"micro_batch": smaller.micro_batch}):
+                    run_steps(spec, questions, arguments, folder, meter, stop)
             inputs = {file.name: sha256(file) for file in [questions_file, *([frozen] if frozen else [])]}
             inputs |= {str(manifest): sha256(manifest) for manifest in continued}
             write_manifest(folder / "manifest.json", "adapt", spec.model_dump(mode="json"), inputs, rundir.finish(folder))

@@ -16,7 +16,7 @@ from ttrlab.engines.openrlhf.inputs import local_weights, write_agent, write_pro
 from ttrlab.engines.openrlhf.process import run as run_process
 from ttrlab.files import digest, read_json, write_json, write_text
 from ttrlab.meter import Meter
-from ttrlab.stages import rundir
+from ttrlab.stages import ladder, rundir
 from ttrlab.stages.command import PROOFS
 from ttrlab.stages.openrlhf_agent import Binding
 from ttrlab.types import Question
@@ -104,13 +104,14 @@ def run_cluster(
     spec: AdaptSpec, questions: Sequence[Question], arguments: Namespace, folder: Path, meter: Meter, stop: rundir.StopRequest
 ) -> None:
     """All steps that are not done yet, by OpenRLHF. ValueError where the spec or the hardware does not allow it."""
-    hardware = read_hardware(arguments.hardware or "")
+    longest = spec.sampling.max_prompt_tokens + spec.sampling.max_new_tokens
+    hardware = ladder.smaller_hardware(read_hardware(arguments.hardware or ""), ladder.rung(folder), longest)
     check_spec(spec)
     check_hardware(spec.training, hardware)
     launch = Launch(spec, hardware, arguments, folder.absolute())
     if not launch.checkpoint(launch.last).exists():
         launch.write_inputs(questions, arguments)
-        with meter.phase("openrlhf"):
+        with meter.phase("openrlhf"), ladder.recorded(folder, hardware.model_dump(), launch.files.log):
             launch.run(stop)
     meter.devices(import_engine("torch") * hardware.nodes)
     launch.join_events(meter)
