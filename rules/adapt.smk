@@ -30,7 +30,7 @@ rule adapt:
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
         " --model {params.model:q} --out {params.out:q} {params.judge:q} {params.continuing:q}"
-        " --hardware {resources.hardware:q} 2> {log:q}"
+        " --hardware={resources.hardware:q} 2> {log:q}"
 
 
 rule adapt_with_gold:
@@ -53,4 +53,4 @@ rule adapt_with_gold:
     shell:
         "python -m ttrlab.stages.adapt --spec {params.spec:q} --questions {input.questions:q}"
         " --gold {input.gold:q} --model {params.model:q} --out {params.out:q}"
-        " --hardware {resources.hardware:q} 2> {log:q}"
+        " --hardware={resources.hardware:q} 2> {log:q}"
