@@ -12,7 +12,7 @@ STUDY ?= config/demo.yaml
 PROFILE ?= profiles/local
 SNAKEMAKE = snakemake --profile $(PROFILE) --configfile $(STUDY)
 
-.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all test-slurm lint format bench schema clean openrlhf-cpu test-openrlhf
+.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all test-slurm lint format bench bench-smollm2 schema clean openrlhf-cpu test-openrlhf
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -55,7 +55,7 @@ smollm2: smollm2-model ## one seed of the study of a real model, about an hour o
 	$(SNAKEMAKE) --cores 1 -- $(SMOLLM2_CELLS) $(filter-out %/base/seed$(SEED)/audit.csv,$(SMOLLM2_CELLS:scores.csv=audit.csv))
 
 smollm2-page: setup ## write docs/results-smollm2.md from what is finished of the studies of the real model
-	python -m ttrlab.stages.findings --studies results/smollm2 $(addprefix results/smollm2-,steps shown real truer) \
+	python -m ttrlab.stages.findings --studies results/smollm2 $(addprefix results/smollm2-,steps real direct truer) \
 		--bench results/bench/smollm2.json --title "A real language model on two cores: SmolLM2-135M" --command "make smollm2-page" \
 		--out docs/results-smollm2.md
 
@@ -124,6 +124,9 @@ schema: setup ## write config/schema from the types
 
 bench: setup ## compare with named peers, ratios in one run each
 	for script in bench/bench_*.py; do echo "== $$script" && python $$script || exit 1; done
+
+bench-smollm2: smollm2-model ## speed and memory of the real model against transformers and TRL, for docs/results-smollm2.md
+	python bench/smollm2.py
 
 clean: ## remove the demo's results
 	rm -rf results/demo

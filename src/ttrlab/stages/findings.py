@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ttrlab.config.catalogue import Catalogue, load_catalogue
+from ttrlab.config.rectify import rectifier_jobs
 from ttrlab.evaluate.metrics import grade
 from ttrlab.files import read_json, write_text
 from ttrlab.grading import use_cache
@@ -66,7 +67,7 @@ def short_part(studies: Sequence[Finished]) -> str:
         f"{scores.ALPHA:g} within a study. With one to three seeds a test over questions says nothing about other seeds: the tables give "
         "intervals over seeds, too.\n"
     ]
-    for study in studies:
+    for study in (one for one in studies if one.cells):
         metrics = study.plan.study.evaluation.metrics
         compared = differences(study.table("questions.csv"), metrics[:1], study.plan.study.methods)
         if len(compared):
@@ -128,10 +129,20 @@ def rollout_part(study: Finished, benchmark: str, catalogue: Catalogue) -> str:
 
 
 def judge_part(study: Finished) -> str:
-    """What the rectifiers of the study learnt, by their frozen records; empty for a study without one."""
-    records = sorted(study.results.glob("rectifiers/*/frozen/*.json"))
-    settings = {judge.rectifier for cell in study.plan.cells for judge in study.plan.judges(cell) if judge.rectifier is not None}
-    return "\n".join(runs.judge_table(read_json(path), one.training.model_dump()) for path in records for one in settings)
+    """What the study's rectifiers learnt, by their frozen records; empty for a study without one."""
+    jobs = {
+        made.name: made
+        for cell in study.plan.cells
+        for judge in study.plan.judges(cell)
+        if (made := rectifier_jobs(study.plan, cell, judge))
+    }
+    parts = []
+    for path in sorted(study.results.glob("rectifiers/*/frozen/*.json")):
+        name = path.parent.parent.name
+        if name in jobs:
+            record, labels = read_json(path), read_json(path.parents[1] / "label" / "calibration.json")
+            parts += [runs.judge_table(record, jobs[name].train.training.model_dump()), runs.judge_text(record, labels)]
+    return "\n".join(parts)
 
 
 def again(studies: Sequence[Finished]) -> str:
@@ -147,10 +158,10 @@ def page(studies: Sequence[Finished], catalogue: Catalogue, folder: Path, title:
     parts = [HEAD.format(title=title, command=command), short_part(studies), "## What was run\n"]
     parts += [again(studies), runs.plan_table([row for study in studies for row in study_rows(study)])]
     for name, study in each.items():
-        parts += [f"## {name}: scores and tests\n", score_part(study), training_part(study, folder)]
+        parts += [f"## {name}: scores and tests\n", score_part(study) if study.cells else "", training_part(study, folder)]
         if judged := judge_part(study):
             parts += [f"### {name}: the judge\n", judged]
-    tested = {name: found_predictions(study) for name, study in each.items()}
+    tested = {name: found_predictions(study) for name, study in each.items() if study.cells}
     parts += ["## Did the papers' predictions hold?\n", predictions.prediction_table(tested)]
     parts += ["## What the rules make of the base model's roll-outs\n"]
     parts += [rollout_part(study, name, catalogue) for study in studies for name in study.benchmarks() if study.bases(name)]
@@ -172,7 +183,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     use_cache(PROOFS)
-    studies = [study for path in arguments.studies if (path / "plan.json").is_file() and (study := read_finished(path)).cells]
+    studies = [study for path in arguments.studies if (path / "plan.json").is_file() and (study := read_finished(path)).begun]
     if not studies:
         raise ValueError(f"none of {', '.join(map(str, arguments.studies))} has a finished cell")
     folder = arguments.out.with_suffix("")

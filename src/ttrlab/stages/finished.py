@@ -38,6 +38,11 @@ class Finished:
     cells: tuple[Cell, ...]
     audited: tuple[Cell, ...]
 
+    @property
+    def begun(self) -> bool:
+        """True when there is something to tell: a scored or audited cell, or a frozen judge."""
+        return bool(self.cells or self.audited or list(self.results.glob("rectifiers/*/frozen/*.json")))
+
     def folder(self, cell: Cell) -> Path:
         """A cell's folder."""
         return self.results / "cells" / cell.path

@@ -1,6 +1,7 @@
 """Tables and sentences of a page about finished studies."""
 
 import pandas as pd
+import pytest
 
 from tests.report.test_highlights import DECISIONS, ROWS, grader
 from ttrlab.report.findings import costs, replayed, runs, scores
@@ -58,3 +59,16 @@ def test_a_judge_is_shown_by_checkpoint_with_the_frozen_one_marked():
     text = runs.judge_table(record, {"warm_start_updates": 2, "updates": 2})
     assert "| 2 (warm start) | 10 | 60.0 | 55.0 | 20.0 | 70.0 | 10.0 |  |" in text
     assert "| 4 | 10 | 60.0 | 55.0 | 20.0 | 70.0 | 10.0 | yes |" in text
+
+
+@pytest.mark.parametrize(
+    ("withheld", "accepted", "verdict"),
+    [(0.1, 0.2, "it has learnt to judge"), (0.5, 0.5, "not been seen to judge better than a coin"), (0.9, 0.9, "worse than a coin")],
+)
+def test_a_judge_has_learnt_when_its_interval_lies_above_a_coin(withheld, accepted, verdict):
+    names = ("majority_correct", "majority_wrong", "minority_correct", "minority_wrong")
+    labels = {"categories": {name: {"candidates": 25} for name in names}}
+    score = {"step": 2, "balanced": 1 - (withheld + accepted) / 2, "correct_withheld": withheld, "wrong_accepted": accepted}
+    text = runs.judge_text({"step": 2, "calibration": [score]}, labels)
+    assert verdict in text
+    assert "on 50 right and 50 wrong candidates" in text

@@ -79,12 +79,18 @@ def bench_table(bench: Mapping[str, Any]) -> str:
         {
             "what": row["what"],
             "by": row["by"],
-            "tokens": row["tokens"],
+            "tokens": row["tokens"] or "",
             "CPU s": f"{row['cpu']:.1f}",
-            "tokens a CPU s": f"{row['tokens'] / row['cpu']:.0f}",
-            "times this engine's CPU": f"{row['cpu'] / row['tokens'] / (row['own_cpu'] / row['own_tokens']):.2f}",
+            "tokens a CPU s": f"{row['tokens'] / row['cpu']:.0f}" if row["tokens"] else "",
+            "CPU a token, this engine = 1": f"{_a_token(row['cpu'], row['tokens']) / _a_token(row['own_cpu'], row['own_tokens']):.2f}"
+            if row["tokens"]
+            else "",
             "peak, MB": f"{row['peak_mb']:.0f}",
         }
         for row in bench["rows"]
     ]
     return markdown(pd.DataFrame(rows), bench["caption"])
+
+
+def _a_token(cpu: float, tokens: int) -> float:
+    return cpu / tokens

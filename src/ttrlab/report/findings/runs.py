@@ -50,3 +50,21 @@ def judge_table(record: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
         f"{settings['updates']}; a coin has 50 balanced."
     )
     return markdown(pd.DataFrame(rows), caption)
+
+
+def judge_text(record: Mapping[str, Any], labels: Mapping[str, Any]) -> str:
+    """Whether the frozen judge is better than a coin: its balanced accuracy with a 95 % interval over candidates.
+
+    ``labels``: ``source_report`` of the calibration candidates. Candidates of one question are alike, so the interval is a little short.
+    """
+    frozen = next(score for score in record["calibration"] if score["step"] == record["step"])
+    counts = {name: category["candidates"] for name, category in labels["categories"].items()}
+    right = counts["majority_correct"] + counts["minority_correct"]
+    errors = ((frozen["correct_withheld"], right), (frozen["wrong_accepted"], sum(counts.values()) - right))
+    half = 1.96 * sum(rate * (1 - rate) / n for rate, n in errors) ** 0.5 / 2
+    low, high = frozen["balanced"] - half, frozen["balanced"] + half
+    verdict = (
+        "it has learnt to judge" if low > 0.5 else "it has not been seen to judge better than a coin" if high > 0.5 else "worse than a coin"
+    )
+    measured = f"{100 * frozen['balanced']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+    return f"The frozen judge has a balanced accuracy of {measured} on {right} right and {errors[1][1]} wrong candidates: {verdict}.\n"
