@@ -1,0 +1,1 @@
+"""Stands in for flash-attn, which OpenRLHF imports and which has no wheel for the CPU."""

@@ -1,0 +1,5 @@
+"""See the package."""
+
+
+class TokensPrompt(dict):
+    """A prompt as token ids."""
