@@ -13,6 +13,7 @@ from ttrlab.engines.openrlhf import events, saved
 from ttrlab.engines.openrlhf.checks import check_hardware, check_spec
 from ttrlab.engines.openrlhf.command import RunFiles, command
 from ttrlab.engines.openrlhf.inputs import local_weights, write_agent, write_prompts
+from ttrlab.engines.openrlhf.nodes import ray_over_nodes
 from ttrlab.engines.openrlhf.process import run as run_process
 from ttrlab.files import digest, read_json, write_json, write_text
 from ttrlab.meter import Meter
@@ -80,7 +81,8 @@ class Launch:
             saved.collect(self.files.state, self.wanted(), rundir.newest_step(self.folder), self.keep)
             return stop.name is not None
 
-        run_process(self.command(), self.files.log, tick)
+        with ray_over_nodes(self.hardware, self.files.inputs / "ray.log") as surroundings:
+            run_process(self.command(), self.files.log, tick, surroundings)
         if stop.name:
             at = saved.latest(self.files.state)
             raise RuntimeError(f"{self.folder}: stopped by {stop.name}, saved after step {at} of {self.last}; the next call goes on there")

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 POLL_SECONDS = 2.0
@@ -16,8 +16,10 @@ STOP_SECONDS = 30.0
 _PR_SET_PDEATHSIG = 1
 
 
-def run(command: Sequence[str], log: Path, tick: Callable[[], bool]) -> None:
+def run(command: Sequence[str], log: Path, tick: Callable[[], bool], surroundings: Mapping[str, str] | None = None) -> None:
     """Run to the end, output appended to ``log``; ``tick`` is called every few seconds and returns True to stop.
+
+    ``surroundings`` are added to the environment.
 
     A ``python`` in front stands for the interpreter that runs here. RuntimeError with the log's last lines when OpenRLHF fails.
     """
@@ -27,7 +29,7 @@ def run(command: Sequence[str], log: Path, tick: Callable[[], bool]) -> None:
         process = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            start_new_session=True, preexec_fn=_die_with_parent, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True, preexec_fn=_die_with_parent, env={**os.environ, "PYTHONUNBUFFERED": "1", **(surroundings or {})},
         )  # fmt: skip
     try:
         while process.poll() is None:
