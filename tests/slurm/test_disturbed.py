@@ -3,44 +3,19 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.slurm.cluster import Cluster, check_permission, install, output
-from tests.slurm.table import Case, write_table
+from tests.slurm.cluster import Cluster, output
+from tests.slurm.table import Case
 from tests.slurm.world import CHECKS, STUDY, Run, attempts, checkout, clear, environment, freeze, pull_the_plug, repair, result, to_redo
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(900)]
 MINUTE = ("--set-resources", "adapt:runtime=attempt", "adapt:slurm_extra='--nice=0'")
 """One minute in the first attempt, two in the second, and no signal before: SLURM sends it up to a minute early."""
-TESTS = 8
-"""Cases of a whole run: then the table in the document is written."""
-
-
-@pytest.fixture(scope="module")
-def cases() -> Iterator[list[Case]]:
-    begun, seen = time.monotonic(), list[Case]()
-    yield seen
-    if len(seen) == TESTS:
-        write_table(seen, time.monotonic() - begun)
-
-
-@pytest.fixture(scope="module")
-def cluster(cases: list[Case]) -> Iterator[Cluster]:  # the table's clock starts before the installation
-    check_permission()
-    install()
-    with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
-        Path(folder).chmod(0o755)  # the database runs as a user of its own
-        running = Cluster(Path(folder))
-        try:
-            running.start()
-            yield running
-        finally:
-            running.stop()
 
 
 @pytest.fixture(scope="module")

@@ -18,16 +18,24 @@ echo "$@" >> "$HERE/srun.calls"
 while [ "$1" != ray ]; do shift; done
 exec "$@"
 """
+SQUEUE = "#!/bin/sh\n[ $2 = --jobs=7 ] && echo 'n[1-2]'\n"
+SCONTROL = """#!/bin/sh
+case "$*" in
+  "show hostnames n[1-2]") printf 'n1\\nn2\\n' ;;
+  "show node n2 --oneliner") echo "NodeName=n2 NodeAddr=127.0.0.9 State=IDLE" ;;
+  *) exit 1 ;;
+esac
+"""
 
 
 @pytest.fixture
 def allocation(tmp_path, monkeypatch):
-    for name, script in {"ray": RAY, "srun": SRUN, "scontrol": "#!/bin/sh\necho $SLURMD_NODENAME\necho n2\n"}.items():
+    for name, script in {"ray": RAY, "srun": SRUN, "squeue": SQUEUE, "scontrol": SCONTROL}.items():
         (tmp_path / name).write_text(script)
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("HERE", str(tmp_path))
-    monkeypatch.setenv("SLURM_JOB_NODELIST", "n[1-2]")
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURMD_NODENAME", "n1")
     monkeypatch.setattr(nodes, "POLL_SECONDS", 0.05)
     return tmp_path
@@ -54,6 +62,7 @@ def test_the_head_starts_here_and_a_worker_on_every_other_node_and_all_end_with_
         running = subprocess.run(["pgrep", "-P", str(os.getpid()), "sleep"], capture_output=True, text=True, check=True).stdout.split()
         assert len(running) == 2
     host = address.removesuffix(":6379")
+    assert host.startswith("127.0.0.")
     assert sorted(calls(allocation, "ray")) == [
         f"start --address={address} --num-gpus=8 --block",
         f"start --head --node-ip-address={host} --port=6379 --num-gpus=8 --block",
@@ -80,7 +89,7 @@ def test_an_allocation_of_other_size_or_none_is_refused(allocation, monkeypatch)
         nodes.ray_over_nodes(Hardware(nodes=3), allocation),
     ):
         pass
-    monkeypatch.delenv("SLURM_JOB_NODELIST")
+    monkeypatch.delenv("SLURM_JOB_ID")
     with pytest.raises(RuntimeError, match="this is no SLURM allocation"), nodes.ray_over_nodes(Hardware(nodes=2), allocation):
         pass
 

@@ -19,12 +19,21 @@ POLL_SECONDS = 3.0
 
 
 def allocated(environment: Mapping[str, str]) -> list[str]:
-    """Names of the allocation's nodes; RuntimeError outside one."""
-    nodes = environment.get("SLURM_JOB_NODELIST")
-    if nodes is None:
-        raise RuntimeError("hardware.nodes is more than 1, but this is no SLURM allocation (SLURM_JOB_NODELIST is not set)")
-    done = subprocess.run(["scontrol", "show", "hostnames", nodes], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    """Names of the allocation's nodes, of which SLURM's variables tell a step of one task only its own; RuntimeError outside one."""
+    job = environment.get("SLURM_JOB_ID")
+    if job is None:
+        raise RuntimeError("hardware.nodes is more than 1, but this is no SLURM allocation (SLURM_JOB_ID is not set)")
+    nodes = subprocess.run(["squeue", "--noheader", f"--jobs={job}", "--format=%N"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(["scontrol", "show", "hostnames", nodes.strip()], capture_output=True, text=True, check=True).stdout.split()
+
+
+def own_address(other: str) -> str:
+    """This machine's address on the network on which it reaches the node ``other``: its own name may stand for a loopback address."""
+    shown = subprocess.run(["scontrol", "show", "node", other, "--oneliner"], capture_output=True, text=True, check=True).stdout
+    (target,) = (word.removeprefix("NodeAddr=") for word in shown.split() if word.startswith("NodeAddr="))
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((target, PORT))  # sends nothing
+        return str(probe.getsockname()[0])
 
 
 def head_command(address: str, gpus: int) -> list[str]:
@@ -57,10 +66,9 @@ def ray_over_nodes(hardware: Hardware, log: Path) -> Iterator[dict[str, str]]:
     nodes = allocated(os.environ)
     if len(nodes) != hardware.nodes:
         raise RuntimeError(f"hardware.nodes={hardware.nodes}, but the allocation has {len(nodes)}: {', '.join(nodes)}")
-    here = os.environ.get("SLURMD_NODENAME", socket.gethostname())
-    address = socket.gethostbyname(socket.gethostname())
-    commands = [head_command(address, hardware.gpus)]
-    commands += [worker_command(address, node, hardware.gpus) for node in nodes if node != here]
+    others = [node for node in nodes if node != os.environ["SLURMD_NODENAME"]]
+    address = own_address(others[0])
+    commands = [head_command(address, hardware.gpus), *(worker_command(address, node, hardware.gpus) for node in others)]
     log.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack, open(log, "ab") as output:
         running = []
