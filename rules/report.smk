@@ -59,7 +59,7 @@ rule aggregate:
         questions=f"{RESULTS}/questions.csv",
         steps=f"{RESULTS}/steps.csv",
         audit=f"{RESULTS}/audit.csv",
-        tables=tables_of("endpoints", "main"),
+        tables=tables_of("endpoints", "main", *(["audit"] if AUDITS else [])),
         svg=expand(f"{RESULTS}/figures/{{figure}}.svg", figure=FIGURES),
         png=report(expand(f"{RESULTS}/figures/{{figure}}.png", figure=FIGURES), category="Figures", caption="../docs/captions/figures.rst"),
     log:

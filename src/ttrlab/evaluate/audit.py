@@ -174,6 +174,21 @@ def per_step(visits: pd.DataFrame) -> pd.DataFrame:
     return _summed(visits, visits["step"])
 
 
+def over_seeds(audits: pd.DataFrame) -> pd.DataFrame:
+    """Counts of the windows of all cells of a study (columns model, benchmark, method, seed, window) summed over seeds, with their rates.
+
+    Adds ``seeds``. Single steps are left out; of runs that end at different steps the last windows are joined all the same.
+    """
+    windows = audits[audits["window"] != "step"]
+    windows = windows.assign(place=windows["first_step"].where(windows["window"] == "15 updates", 0))
+    keys = ["model", "benchmark", "method", "window", "place"]
+    steps = ["first_step", "last_step", "steps"]
+    counts = [name for name in windows.columns[: windows.columns.get_loc("reward_accuracy")] if name not in steps]
+    groups = windows.groupby(keys, sort=False)
+    spans = groups.agg(first_step=("first_step", "min"), last_step=("last_step", "max"), seeds=("seed", "nunique"))
+    return spans.join(rates(groups[counts].sum())).reset_index().drop(columns="place")
+
+
 def whole_run(visits: pd.DataFrame) -> pd.DataFrame:
     """One row over all stored steps."""
     return _summed(visits, pd.Series(0, index=visits.index))

@@ -8,12 +8,39 @@ import pandas as pd
 
 from ttrlab.config.specs import AggregateSpec
 from ttrlab.config.study import Cell
+from ttrlab.evaluate.audit import over_seeds
 from ttrlab.files import read_jsonl, write_text
 from ttrlab.report import figures, tables
 from ttrlab.stages.command import parse, read_spec, run
 from ttrlab.stages.plan import load_frozen
 
+AUDIT = (
+    "Training rewards against gold, joined afterwards, in %, summed over seeds. n: visits of questions; accepted: visits with a label; "
+    "active: with an advantage other than 0; FP removed, TP kept: against the plain vote on the same roll-outs"
+)
+RATES = {
+    "reward accuracy": "reward_accuracy",
+    "precision": "precision",
+    "recall": "recall",
+    "FPR": "fpr",
+    "FP of errors": "fp_share_of_errors",
+    "label accuracy": "label_accuracy",
+    "vote's": "majority_label_accuracy",
+    "accepted": "coverage",
+    "active": "active_share",
+    "FP removed": "fp_removed",
+    "TP kept": "tp_kept",
+}
 ENDPOINTS = "Scores at the last checkpoint: mean over seeds, their standard deviation, difference from base; n questions"
+
+
+def shown_audit(windows: pd.DataFrame) -> pd.DataFrame:
+    """The audit for people: rates in per cent."""
+    shown = windows[["model", "benchmark", "method", "window"]].assign(
+        steps=[f"{row.first_step}-{row.last_step}" for row in windows.itertuples()]
+    )
+    percent = {title: windows[name].map(lambda share: "" if pd.isna(share) else f"{100 * share:.1f}") for title, name in RATES.items()}
+    return shown.assign(**percent, n=windows["groups"], seeds=windows["seeds"])
 
 
 def join(cells: Path, wanted: Iterable[Cell], name: str) -> pd.DataFrame:
@@ -52,6 +79,8 @@ def main() -> None:
     figures.save(figures.endpoints(summary, main_metric), out / "figures" / "endpoints")
     figures.save(figures.learning_curves(summary, main_metric), out / "figures" / "learning_curves")
     if len(audit):
+        windows = over_seeds(audit)
+        tables.write(out / "tables" / "audit", windows, AUDIT, shown_audit(windows))
         figures.save(figures.reward_audit(audit, spec.methods), out / "figures" / "reward_audit")
 
 

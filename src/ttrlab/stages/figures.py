@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from ttrlab.config.specs import AggregateSpec
 from ttrlab.config.study import Cell, Plan
 from ttrlab.files import atomic_folder, read_json
-from ttrlab.report import figures, offline_figures, run_figures
+from ttrlab.report import figures, offline_figures, reward_figures, run_figures
 from ttrlab.report.tables import read_all
 from ttrlab.stages.command import parse, read_spec, run
 from ttrlab.stages.plan import load_frozen
@@ -45,8 +45,8 @@ def drawn(plan: Plan, results: Path, metric: str) -> Mapping[str, Callable[[], F
     """Name -> how the figure is drawn."""
     methods, cells = plan.study.methods, results / "cells"
     questions = offline_tables(plan, cells, "questions")
-    scores, contrasts, efficiency, steps = (
-        read_all([results / f"{name}.csv"]) for name in ("questions", "contrasts", "efficiency", "steps")
+    scores, contrasts, efficiency, steps, audit = (
+        read_all([results / f"{name}.csv"]) for name in ("questions", "contrasts", "efficiency", "steps", "audit")
     )
     scored = scores[scores["metric"] == metric]
     return {
@@ -56,6 +56,8 @@ def drawn(plan: Plan, results: Path, metric: str) -> Mapping[str, Callable[[], F
         "label_accuracy": lambda: offline_figures.label_accuracy(offline_tables(plan, cells, "votes"), methods),
         "chosen_sizes": lambda: run_figures.chosen_sizes(steps),
         "transitions": lambda: run_figures.transitions(scored, metric, methods),
+        "reward_errors": lambda: reward_figures.reward_errors(audit, methods),
+        "decision_flow": lambda: reward_figures.decision_flow(steps),
         "cost_gain": lambda: run_figures.cost_gain(costs(plan, cells), contrasts, metric, methods),
     }
 
