@@ -8,7 +8,7 @@ from ttrlab.config.catalogue import Catalogue, load_catalogue
 from ttrlab.config.rectify import rectifier_jobs
 from ttrlab.evaluate.metrics import grade
 from ttrlab.files import read_json, write_text
-from ttrlab.grading import use_cache
+from ttrlab.grading import explain, use_cache
 from ttrlab.report import figures
 from ttrlab.report.findings import costs, predictions, replayed, runs, scores
 from ttrlab.report.findings.figures import training_curves
@@ -125,7 +125,8 @@ def rollout_part(study: Finished, benchmark: str, catalogue: Catalogue) -> str:
         replayed.floor_text(benchmark, list(study.offline(benchmark)["regime"]), floor),
         replayed.label_table(rows, decisions, grader),
     ]
-    return "\n".join([*parts, *highlight_parts(rows, gold, study.texts(benchmark), shown)])
+    parts += highlight_parts(rows, gold, study.texts(benchmark), shown)
+    return "\n".join([*parts, replayed.reason_table(rows, gold, explain)])
 
 
 def judge_part(study: Finished) -> str:

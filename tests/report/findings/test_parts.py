@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from tests.report.test_highlights import DECISIONS, ROWS, grader
+from ttrlab.grading import Verdict
 from ttrlab.report.findings import costs, replayed, runs, scores
 
 
@@ -21,6 +22,15 @@ def test_rules_with_the_same_labels_share_a_row_and_rules_without_labels_have_no
     assert "| core | 2 | 2 | 0 | 0 |" in text
     assert "| majority, vote | 2 | 1 | 1 | 0 |" in text
     assert "quiet" not in text
+
+
+def test_reasons_are_counted_by_verdict_and_undecided_is_one():
+    def explain(answer, gold):
+        return (Verdict.YES, f"same key: {gold}") if answer == gold else (Verdict.UNDECIDED, "too long")
+
+    text = replayed.reason_table(ROWS, {"even": "4", "odd": "7"}, explain)
+    assert "| UNDECIDED | too long | 4 | `5` against `4` |" in text
+    assert "| YES | same key | 3 | `4` against `4` |" in text
 
 
 def test_an_undecided_label_is_a_column_of_its_own():

@@ -1,10 +1,12 @@
 """What every rule of the catalogue makes of the same roll-outs."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from ttrlab.grading import Verdict
 from ttrlab.pools import PoolRow
 from ttrlab.report.highlights import Decision
 from ttrlab.report.page.samples import class_answers, main_label
@@ -29,6 +31,23 @@ def label_table(rows: Sequence[PoolRow], decisions: Mapping[str, Sequence[Decisi
         {"rules": ", ".join(names), "labels": given, **dict(zip(STATES.values(), ends, strict=True))} for (given, *ends), names in ordered
     ]
     return markdown(pd.DataFrame(table, columns=["rules", "labels", *STATES.values()]), f"Labels of {len(rows)} groups by every rule.")
+
+
+def reason_table(rows: Sequence[PoolRow], gold: Mapping[str, str], explain: Callable[[str, str], tuple[Verdict, str]]) -> str:
+    """How the grader decided: verdict and reason with the number of roll-outs and one answer each; UNDECIDED is a verdict of its own."""
+    counted: Counter[tuple[str, str]] = Counter()
+    shown: dict[tuple[str, str], str] = {}
+    for row in rows:
+        for answer, times in Counter(answer for answer in row.answers if answer is not None).items():
+            verdict, reason = explain(answer, gold[row.question_id])
+            key = (verdict.name, reason.partition(":")[0])
+            counted[key] += times
+            shown.setdefault(key, f"`{answer}` against `{gold[row.question_id]}`")
+    table = [
+        {"verdict": verdict, "reason": reason, "roll-outs": times, "such as": shown[verdict, reason]}
+        for (verdict, reason), times in counted.most_common()
+    ]
+    return markdown(pd.DataFrame(table, columns=["verdict", "reason", "roll-outs", "such as"]), "How answers were compared with gold.")
 
 
 def _verdict(row: PoolRow, decision: Decision, grader: Callable[[str, str], int]) -> int | None:
