@@ -56,7 +56,7 @@ def endpoints(summary: pd.DataFrame, metric: str) -> Figure:
     questions = chosen[chosen.group == "all"].groupby("benchmark").n.first()
     named = chosen.assign(benchmark=[f"{b} (n = {questions[b]})" for b in chosen.benchmark])
     grid = sns.catplot(
-        data=named, x="percent", y="group", hue="method", col="benchmark", row="model", kind="strip", dodge=True,
+        data=named, x="percent", y="group", hue="method", col="benchmark", row="model", kind="strip", dodge=True, jitter=False,
         palette=colours(summary.method),
         height=3, aspect=1.4, sharey=False, margin_titles=True,
     )  # fmt: skip
