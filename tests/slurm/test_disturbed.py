@@ -11,7 +11,21 @@ import pytest
 
 from tests.slurm.cluster import Cluster, output
 from tests.slurm.table import Case
-from tests.slurm.world import CHECKS, STUDY, Run, attempts, checkout, clear, environment, freeze, pull_the_plug, repair, result, to_redo
+from tests.slurm.world import (
+    CHECKS,
+    STUDY,
+    SUMMARY,
+    Run,
+    attempts,
+    checkout,
+    clear,
+    environment,
+    freeze,
+    pull_the_plug,
+    repair,
+    result,
+    to_redo,
+)
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(900)]
 MINUTE = ("--set-resources", "adapt:runtime=attempt", "adapt:slurm_extra='--nice=0'")
@@ -20,7 +34,7 @@ MINUTE = ("--set-resources", "adapt:runtime=attempt", "adapt:slurm_extra='--nice
 
 @pytest.fixture(scope="module")
 def undisturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    run = Run(checkout(tmp_path_factory.mktemp("study")))
+    run = Run(checkout(tmp_path_factory.mktemp("study")), target=SUMMARY)
     run.finish(600)
     return run
 

@@ -11,13 +11,14 @@ from pathlib import Path
 import psutil
 
 from tests.slurm.cluster import Cluster, output, wait_for
-from ttrlab.files import hashes, read_json, read_jsonl
+from ttrlab.files import hashes, read_json, read_jsonl, sha256
 from ttrlab.stages.slurm import cancel_jobs_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "config", "profiles", "slurm", "Makefile", "envs", "pyproject.toml", "docs/captions")
-STUDY, TARGET = "config/slurm_test.yaml", "results/slurm_test/summary.csv"
+STUDY, SUMMARY = "config/slurm_test.yaml", "results/slurm_test/summary.csv"
 CELL = Path("results/slurm_test/cells/lab-sketch/lab-agreed/core/seed0")
+SCORES = str(CELL / "scores.csv")
 CHECKS = ("--slurm-init-seconds-before-status-checks", "5")
 """How often the driver asks SLURM; its default of 40 s is kinder to a cluster that others use."""
 
@@ -45,16 +46,15 @@ def to_redo(finished: Path, folder: Path) -> Path:
     """A copy of a finished run in which one cell has yet to be adapted."""
     shutil.copytree(finished, folder, symlinks=True, ignore=shutil.ignore_patterns("logs"))
     shutil.rmtree(folder / CELL)
-    (folder / TARGET).unlink()
     return folder
 
 
 class Run:
-    """A driver at work in ``folder``; ``arguments`` go to Snakemake."""
+    """A driver at work in ``folder`` until ``target`` is there; ``arguments`` go to Snakemake."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, target: str = SCORES) -> None:
         self.folder, self.log, self.begun, self.seconds = folder, folder / "driver.log", time.monotonic(), 0.0
-        command = ["snakemake", "--profile", "slurm", "--configfile", STUDY, *CHECKS, *arguments, "--", TARGET]
+        command = ["snakemake", "--profile", "slurm", "--configfile", STUDY, *CHECKS, *arguments, "--", target]
         with open(self.log, "ab") as log:
             self.driver = subprocess.Popen(command, cwd=folder, env=environment(), stdout=log, stderr=log)
 
@@ -132,11 +132,12 @@ def freeze(process: psutil.Process) -> None:
 
 
 def result(folder: Path) -> dict[str, object]:
-    """What a run ends with, by hash: the summary, and the steps, roll-outs, decisions and checkpoint of the adaptation."""
+    """What a cell ends with, by hash: steps, roll-outs, decisions, checkpoint of the adaptation; roll-outs and scores of the endpoint."""
     adapted = {name: value for name, value in hashes(folder / CELL / "adapt").items() if not name.startswith("cost.")}
     manifest = read_json(folder / CELL / "adapt/manifest.json")
     adapted["manifest.json"] = manifest["outputs"]
-    return {**adapted, "summary": (folder / TARGET).read_text()}
+    pools = {name: sha256(folder / CELL / f"evaluate/{name}.jsonl.gz") for name in ("rollouts", "greedy")}
+    return {**adapted, **pools, "scores": (folder / SCORES).read_text()}
 
 
 def attempts(folder: Path) -> list[list[int]]:
