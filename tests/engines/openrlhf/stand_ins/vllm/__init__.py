@@ -3,8 +3,10 @@
 import asyncio
 from dataclasses import dataclass
 
+import cpu
 import torch
 
+cpu.apply()
 __version__ = "0.29.0"  # what OpenRLHF's extra pins
 
 

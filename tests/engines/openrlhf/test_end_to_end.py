@@ -1,0 +1,82 @@
+"""OpenRLHF's real command line, Ray, DeepSpeed and gloo on the CPU, with a stand-in for vLLM: `make test-openrlhf`, some minutes a rule."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("openrlhf", reason="OpenRLHF is not installed in this environment: make test-openrlhf runs these tests in its own")
+
+from tests.engines.openrlhf.specs import CPU, spec
+from tests.engines.tiny import save_model
+from ttrlab.benchmarks import Loaded, write_benchmark
+from ttrlab.files import read_json, read_jsonl
+from ttrlab.rewards import Core, Majority
+from ttrlab.types import Question
+
+pytestmark = [pytest.mark.openrlhf, pytest.mark.slow, pytest.mark.timeout(3600)]
+STAND_INS = Path(__file__).parent / "stand_ins"
+PORT = 6391
+
+
+def surroundings():
+    paths = [str(STAND_INS), str(Path(__file__).parents[3]), str(Path(__file__).parents[3] / "src")]
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    return {
+        **bare, "PYTHONPATH": os.pathsep.join(paths), "RAY_ADDRESS": f"127.0.0.1:{PORT}", "DS_ACCELERATOR": "cpu", "OMP_NUM_THREADS": "1",
+        "TOKENIZERS_PARALLELISM": "false", "RAY_memory_monitor_refresh_ms": "0", "GLOO_SOCKET_IFNAME": "lo",
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ray():
+    """A Ray of three GPUs in name: one each for the policy, its reference and the engine."""
+    environment = {name: value for name, value in surroundings().items() if name != "RAY_ADDRESS"}
+    ray = [str(Path(sys.executable).parent / "ray")]
+    head = [
+        "start",
+        "--head",
+        f"--port={PORT}",
+        "--num-gpus=3",
+        "--num-cpus=16",
+        "--include-dashboard=false",
+        "--object-store-memory=200000000",
+    ]
+    subprocess.run([*ray, *head], env=environment, check=True, capture_output=True)
+    yield
+    subprocess.run([*ray, "stop", "--force"], env=environment, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cluster")
+    save_model(folder / "tiny", "qwen2")
+    questions = tuple(Question(f"q{i}", f"{i}+{i}=") for i in range(6))
+    loaded = Loaded(questions, {q.id: "2" for q in questions}, {q.id: {} for q in questions}, {})
+    write_benchmark(loaded, folder / "questions.jsonl", folder / "gold.jsonl")
+    return folder
+
+
+def adapt(folder, out, a_spec):
+    command = [sys.executable, "-m", "ttrlab.stages.adapt", "--spec", a_spec.model_dump_json(), "--hardware", f"{CPU},patience=900"]
+    files = ["--questions", str(folder / "questions.jsonl"), "--model", str(folder / "tiny"), "--out", str(out)]
+    done = subprocess.run([*command, *files], env=surroundings(), capture_output=True, text=True, check=False)
+    log = out / "openrlhf/openrlhf.log"
+    assert done.returncode == 0, done.stderr[-2000:] + (log.read_text()[-4000:] if log.exists() else "")
+    return list(read_jsonl(out / "steps.jsonl"))
+
+
+@pytest.mark.parametrize("rule", [Majority(), Core()], ids=["majority", "core"])
+def test_a_run_ends_with_steps_checkpoints_and_a_manifest_like_the_loops(world, ray, rule):
+    a_spec = spec(rule, votes=6, train=4, kl_coefficient=0.01)
+    out = world / rule.rule
+    steps = adapt(world, out, a_spec)
+    assert [step["step"] for step in steps] == [1, 2, 3, 4]
+    assert all(step["rollouts"] == 18 for step in steps)
+    assert {"engine/learning_rate", "engine/policy_loss"} <= steps[0].keys()
+    kept = sorted(path.name for path in (out / "checkpoints").iterdir())
+    assert kept == ["step000002", "step000004"]
+    assert (out / "checkpoints/step000004/model.safetensors").is_file()
+    assert read_json(out / "manifest.json")["stage"] == "adapt"
