@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -59,12 +60,19 @@ def world(tmp_path_factory):
     return folder
 
 
-def adapt(folder, out, a_spec):
+def started(folder, out, a_spec):
+    """The stage as a process."""
     command = [sys.executable, "-m", "ttrlab.stages.adapt", "--spec", a_spec.model_dump_json(), "--hardware", f"{CPU},patience=900"]
     files = ["--questions", str(folder / "questions.jsonl"), "--model", str(folder / "tiny"), "--out", str(out)]
-    done = subprocess.run([*command, *files], env=surroundings(), capture_output=True, text=True, check=False)
+    return subprocess.Popen([*command, *files], env=surroundings(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def adapt(folder, out, a_spec):
+    """Run the stage to its end; the records of its steps."""
+    process = started(folder, out, a_spec)
+    said, _ = process.communicate()
     log = out / "openrlhf/openrlhf.log"
-    assert done.returncode == 0, done.stderr[-2000:] + (log.read_text()[-4000:] if log.exists() else "")
+    assert process.returncode == 0, said[-2000:] + (log.read_text()[-4000:] if log.exists() else "")
     return list(read_jsonl(out / "steps.jsonl"))
 
 
@@ -80,3 +88,21 @@ def test_a_run_ends_with_steps_checkpoints_and_a_manifest_like_the_loops(world, 
     assert kept == ["step000002", "step000004"]
     assert (out / "checkpoints/step000004/model.safetensors").is_file()
     assert read_json(out / "manifest.json")["stage"] == "adapt"
+
+
+def test_a_run_that_is_told_to_stop_goes_on_after_its_last_save_and_draws_what_it_would_have_drawn(world, ray):
+    a_spec, out = spec(votes=6, train=4), world / "stopped"
+    process = started(world, out, a_spec)
+    while not (out / "steps/step000003.json").exists():
+        assert process.poll() is None, process.stdout.read()[-2000:]
+        time.sleep(0.5)
+    before = read_json(out / "steps/step000001.json")
+    process.terminate()
+    said, _ = process.communicate()
+    assert process.returncode != 0
+    assert "stopped by SIGTERM, saved after step" in said
+    steps = adapt(world, out, a_spec)
+    assert [step["step"] for step in steps] == [1, 2, 3, 4]
+    assert {name: value for name, value in steps[0].items() if not name.startswith("engine/")} == before
+    journal = read_json(out / "cost.json")
+    assert journal["attempts"] == 2
