@@ -30,14 +30,16 @@ def test_every_make_target_exists(command):
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("snakemake ")])
 def test_every_snakemake_command_plans(command):
     words = shlex.split(command)
-    if "slurm" in words:
-        pytest.importorskip("snakemake_executor_plugin_slurm")
-        words[words.index("slurm")] = "profiles/local"
     done = run(*words[:1], "-n", "--quiet", "rules", "--nolock", *words[1:])
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("ttrlab ")])
+def test_the_doctor_is_called_as_it_understands():  # what it finds is this machine's affair
+    (command,) = [c for c in COMMANDS if c.startswith("ttrlab doctor")]
+    assert (ROOT / build_parser().parse_args(shlex.split(command)[1:]).config).exists()
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.startswith("ttrlab ") and not c.startswith("ttrlab doctor")])
 def test_every_ttrlab_command_runs(command):
     assert dispatch(build_parser().parse_args(shlex.split(command)[1:]))
 

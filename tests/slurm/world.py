@@ -58,7 +58,7 @@ class Run:
         with open(self.log, "ab") as log:
             self.driver = subprocess.Popen(command, cwd=folder, env=environment(), stdout=log, stderr=log)
 
-    def finish(self, seconds: float = 420) -> None:
+    def finish(self, seconds: float = 1200) -> None:
         """Wait for the driver; AssertionError with the log's end unless it ended well."""
         assert self.driver.wait(seconds) == 0, self.text()[-3000:]
         self.seconds = time.monotonic() - self.begun
@@ -73,7 +73,7 @@ class Run:
 
     def after_a_step(self) -> str:
         """The id of the SLURM job of the adaptation, once its first step is done."""
-        wait_for(lambda: (self.folder / CELL / "adapt/steps/step000001.json").exists(), "the first step", 240, 0.05)
+        wait_for(lambda: (self.folder / CELL / "adapt/steps/step000001.json").exists(), "the first step", 600, 0.05)
         rows = (line.split("|") for line in output("squeue", "-h", "-t", "R", "-o", "%i|%k|%Z").splitlines())
         (job,) = [job for job, comment, place in rows if comment.startswith("rule_adapt_") and place == str(self.folder)]
         return job
