@@ -28,11 +28,17 @@ def test_missing_and_other_versions_are_named_and_a_local_builds_suffix_is_no_di
     lock = tmp_path / "x.lock"
     lock.write_text("# made by hand\ntorch==2.13.0\nray[default]==2.55.0\nnumpy==2.0.0  # why\nvllm==0.29.0\n")
     have = {"torch": "2.13.0+cu129", "ray": "2.55.0", "numpy": "1.26.4", "vllm": None}
-    found = diagnosis.packages(lock, have.__getitem__)
+    found = diagnosis.packages(lock, "make setup", have.__getitem__)
     assert found.state == "wrong"
-    assert found.found == "missing: vllm; other versions: numpy 1.26.4 (lock: 2.0.0)"
-    assert found.mend == f"pip install -r {lock}"
-    assert diagnosis.packages(lock, {**have, "numpy": "2.0.0", "vllm": "0.29.0"}.__getitem__).state == "ok"
+    assert found.found == f"not as in {lock}: missing: vllm; other versions: numpy 1.26.4 (lock: 2.0.0)"
+    assert found.mend == "make setup"
+    assert diagnosis.packages(lock, "", {**have, "numpy": "2.0.0", "vllm": "0.29.0"}.__getitem__).state == "ok"
+
+
+def test_of_many_missing_packages_some_are_named_and_the_rest_counted(tmp_path):
+    (tmp_path / "x.lock").write_text("".join(f"p{number:02}==1\n" for number in range(12)))
+    found = diagnosis.packages(tmp_path / "x.lock", "", lambda name: None).found
+    assert found.endswith("missing: p00, p01, p02, p03, p04, p05, p06, p07, and 4 more")
 
 
 def test_a_lock_that_pins_nothing_is_refused_by_its_line(tmp_path):

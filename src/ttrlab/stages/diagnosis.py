@@ -15,6 +15,8 @@ from ttrlab.engines import Accelerator, accelerators
 
 State = Literal["ok", "note", "wrong"]
 GIB = 2**30
+SHOWN = 8
+"""Packages that are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,21 @@ def installed(name: str) -> str | None:
         return None
 
 
-def packages(lock: Path, version_of: Callable[[str], str | None] = installed) -> Finding:
-    """The environment against its lock. A local build's suffix (+cpu, +cu129) is no difference."""
+def packages(lock: Path, mend: str, version_of: Callable[[str], str | None] = installed) -> Finding:
+    """The environment against its lock; ``mend`` makes it. A local build's suffix (+cpu, +cu129) is no difference."""
     pins = locked(lock)
     found = {name: version_of(name) for name in pins}
     missing = sorted(name for name, version in found.items() if version is None)
     other = [f"{name} {found[name]} (lock: {pin})" for name, pin in sorted(pins.items()) if _differs(found[name], pin)]
     if not missing and not other:
         return Finding("ok", "packages", f"{len(pins)} as in {lock}")
-    parts = [f"missing: {', '.join(missing)}"] * bool(missing) + [f"other versions: {', '.join(other)}"] * bool(other)
-    return Finding("wrong", "packages", "; ".join(parts), f"pip install -r {lock}")
+    parts = [f"{what}: {_listed(names)}" for what, names in {"missing": missing, "other versions": other}.items() if names]
+    return Finding("wrong", "packages", f"not as in {lock}: {'; '.join(parts)}", mend)
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = [f"and {len(names) - SHOWN} more"] * (len(names) > SHOWN)
+    return ", ".join([*names[:SHOWN], *rest])
 
 
 def _differs(found: str | None, pin: str) -> bool:

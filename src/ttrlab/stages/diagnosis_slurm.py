@@ -50,7 +50,7 @@ def partitions(cluster: Cluster, needs: set[Need], rows: list[list[str]]) -> lis
         elif need.gpus and not any(_gpus(row[1], cluster.gpu_model) >= min(need.gpus, cluster.gpus_per_node) for row in fitting):
             what = f"no node with {min(need.gpus, cluster.gpus_per_node)} GPUs {cluster.gpu_model or ''}".rstrip()
             found.append(_wrong(what, f"set gpus_per_node, gpu_model and sizes in {TABLE}; sinfo -o %G says what there is"))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def _wrong(found: str, mend: str) -> Finding:

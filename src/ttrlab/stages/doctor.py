@@ -20,8 +20,10 @@ from ttrlab.stages.plan import Jobs, load_study
 from ttrlab.stages.price import cost_model
 from ttrlab.stages.queue import planned
 
-LOCKS = {"torch": Path("envs/local.lock"), "vllm": Path("envs/cluster.lock"), "openrlhf": Path("envs/cluster.lock")}
-"""Engine -> the lock of the environment that its jobs run in."""
+LOCAL = (Path("envs/local.lock"), "make setup")
+GPUS = (Path("envs/cluster.lock"), "make cluster-env, then ask its doctor: .venv-cluster/bin/ttrlab doctor (docs/slurm.md)")
+LOCKS = {"torch": LOCAL, "vllm": GPUS, "openrlhf": GPUS}
+"""Engine -> the lock of the environment that its jobs run in, and what makes that."""
 CLUSTER = Path("profiles/slurm/cluster.yaml")
 
 
@@ -83,7 +85,8 @@ def findings(plan: Plan, arguments: Namespace) -> Iterable[Finding]:
     needs = needs_of(plan, cluster)
     shards = max((need.gpus for need in needs), default=1) if plan.study.engine == "openrlhf" else 1
     yield diagnosis.python()
-    yield diagnosis.packages(arguments.lock or LOCKS[plan.study.engine])
+    lock, mend = (arguments.lock, f"pip install -r {arguments.lock}") if arguments.lock else LOCKS[plan.study.engine]
+    yield diagnosis.packages(lock, mend)
     yield diagnosis.devices(device_gib(plan) / max(shards, 1))
     yield from slurm(cluster, needs)
     yield from diagnosis.hub(repositories(plan), ask_hub)
