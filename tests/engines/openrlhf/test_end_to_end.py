@@ -1,6 +1,7 @@
 """OpenRLHF's real command line, Ray, DeepSpeed and gloo on the CPU, with a stand-in for vLLM: `make test-openrlhf`, some minutes a rule."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -12,9 +13,13 @@ pytest.importorskip("openrlhf", reason="OpenRLHF is not installed in this enviro
 
 from tests.engines.openrlhf.specs import CPU, spec
 from tests.engines.tiny import save_model
+from tests.workflow.bigram import POLICY, save_bigram
 from ttrlab.benchmarks import Loaded, write_benchmark
+from ttrlab.config.catalogue import PromptStyle
+from ttrlab.config.judge import JudgeLimits, ServerHome
+from ttrlab.config.specs import JudgeForm, JudgeSpec
 from ttrlab.files import read_json, read_jsonl
-from ttrlab.rewards import Core, Majority
+from ttrlab.rewards import Core, Majority, Truer
 from ttrlab.types import Question
 
 pytestmark = [pytest.mark.openrlhf, pytest.mark.slow, pytest.mark.timeout(3600)]
@@ -60,16 +65,16 @@ def world(tmp_path_factory):
     return folder
 
 
-def started(folder, out, a_spec):
+def started(folder, out, a_spec, *more, model="tiny"):
     """The stage as a process."""
     command = [sys.executable, "-m", "ttrlab.stages.adapt", "--spec", a_spec.model_dump_json(), "--hardware", f"{CPU},patience=900"]
-    files = ["--questions", str(folder / "questions.jsonl"), "--model", str(folder / "tiny"), "--out", str(out)]
-    return subprocess.Popen([*command, *files], env=surroundings(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    files = ["--questions", str(folder / "questions.jsonl"), "--model", str(folder / model), "--out", str(out)]
+    return subprocess.Popen([*command, *files, *more], env=surroundings(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def adapt(folder, out, a_spec):
+def adapt(folder, out, a_spec, *more, model="tiny"):
     """Run the stage to its end; the records of its steps."""
-    process = started(folder, out, a_spec)
+    process = started(folder, out, a_spec, *more, model=model)
     said, _ = process.communicate()
     log = out / "openrlhf/openrlhf.log"
     assert process.returncode == 0, said[-2000:] + (log.read_text()[-4000:] if log.exists() else "")
@@ -106,3 +111,32 @@ def test_a_run_that_is_told_to_stop_goes_on_after_its_last_save_and_draws_what_i
     assert {name: value for name, value in steps[0].items() if not name.startswith("engine/")} == before
     journal = read_json(out / "cost.json")
     assert journal["attempts"] == 2
+
+
+@pytest.fixture
+def judge(tmp_path):
+    """A judge's server: a process that speaks the OpenAI protocol."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    script = Path(__file__).parents[2] / "rectifier/http_judge.py"
+    process = subprocess.Popen([sys.executable, str(script), str(port), str(tmp_path / "requests.log")])
+    form = JudgeForm(wording="math", style=PromptStyle(where="none"), revision=None, limits=JudgeLimits())
+    home = ServerHome(url=f"http://127.0.0.1:{port}", served_model="judge")
+    yield JudgeSpec(model="judge", form=form, home=home, engine="vllm", trained=False)
+    process.kill()
+    process.wait()
+
+
+def test_the_cascade_asks_a_judges_server_and_rewards_what_it_accepts(world, ray, judge):
+    save_bigram(world / "bigram", POLICY)
+    a_spec, out = spec(Truer(), judge=judge, votes=8, train=8), world / "truer"
+    steps = adapt(world, out, a_spec, "--judge", str(world / "tiny"), model="bigram")
+    assert [step["step"] for step in steps] == [1, 2, 3, 4]
+    assert all(step["unparsed_share"] == 0 for step in steps)
+    assert sum(step["rule/judged"] for step in steps) > 0
+    assert len((out / "judgements.jsonl").read_text().splitlines()) > 0
+    decisions = [row for number in (1, 2, 3, 4) for row in read_jsonl(out / f"decisions/step{number:06d}.jsonl.gz")]
+    assert any(not row["abstained"] for row in decisions)
+    for row in decisions:
+        assert [reward == 1 for reward in row["rewards"]] == [one == row["pseudo_label"] for one in row["answer_class"]]
