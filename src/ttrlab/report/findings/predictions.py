@@ -16,6 +16,7 @@ ENDPOINTS = (
     ("CoRE", "CoRE ends above the vote", "core", "majority"),
     ("CoRE", "structure adds to confidence: CoRE ends above CISC", "core", "cisc"),
     ("SCOPE", "SCOPE ends above the vote", "scope", "majority"),
+    ("TRUER", "a judge's cascade ends above the vote", "truer", "majority"),
     ("all", "labels are the limit: gold rewards end above the vote", "oracle", "majority"),
 )
 """(paper, prediction, method, baseline): the method's main metric minus the baseline's is above 0."""
