@@ -97,13 +97,13 @@ def found_predictions(study: Finished) -> list[predictions.Found]:
 
 
 def one_a_rule(catalogue: Catalogue, names: Sequence[str]) -> list[str]:
-    """The first method of every rule among those replayed: variants of one rule would crowd a table of disagreements."""
-    first: dict[str, str] = {}
+    """One method of every rule: the rule's namesake, else its first method; variants of a rule would crowd a table of disagreements."""
+    chosen: dict[str, str] = {}
     for name in names:
         reward = catalogue.methods[name].reward
-        if reward is not None:
-            first.setdefault(reward.rule, name)
-    return list(first.values())
+        if reward is not None and (name == reward.rule or reward.rule not in chosen):
+            chosen[reward.rule] = name
+    return list(chosen.values())
 
 
 def rollout_part(study: Finished, benchmark: str, catalogue: Catalogue) -> str:

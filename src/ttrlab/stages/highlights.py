@@ -58,8 +58,10 @@ def highlight_parts(
     for place in highlights.most_disputed(rows, given, grader, QUESTIONS):
         row = rows[place]
         table = highlights.classes(row, decisions["core"][place], grader)
-        caption = f"**{texts[row.question_id]}** Gold `{gold[row.question_id]}`. Rewarded: {highlights.chosen(given, place)}."
-        parts.append(markdown(table.head(6), caption))
+        caption = (
+            f"**{' '.join(texts[row.question_id].split())}** Gold `{gold[row.question_id]}`. Rewarded: {highlights.chosen(given, place)}."
+        )
+        parts.append(markdown(table.head(6).assign(answer=[f"`{answer}`" for answer in table["answer"].head(6)]), caption))
     return [*parts, undecided_part(rows, gold)]
 
 
