@@ -154,7 +154,8 @@ def again(studies: Sequence[Finished]) -> str:
 
 def page(studies: Sequence[Finished], catalogue: Catalogue, folder: Path, title: str, command: str, bench: Path) -> str:
     """The whole page."""
-    jobs = [job for study in studies for job in study.jobs()]
+    # a cell that two studies share was run once: the same job with the same clock
+    jobs = list({(job["stage"], job["identity"], str(job["phases"])): job for study in reversed(studies) for job in study.jobs()}.values())
     each = {study.plan.study.study: study for study in studies}
     parts = [HEAD.format(title=title, command=command), short_part(studies), "## What was run\n"]
     parts += [again(studies), runs.plan_table([row for study in studies for row in study_rows(study)])]
