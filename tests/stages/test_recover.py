@@ -32,6 +32,17 @@ def test_stages_of_a_dead_run_are_stopped_in_this_folder_only(tmp_path):
             process.wait()
 
 
+def test_a_jobs_own_snakemake_and_its_shell_are_no_workflow(tmp_path):
+    inner = start(tmp_path, "-m", "snakemake", "--target-jobs", "adapt:")
+    shell = start(tmp_path, "srun -n1 python -m snakemake --target-jobs adapt:")
+    try:
+        assert recover_command(tmp_path) == "nothing was left running"
+    finally:
+        for process in (inner, shell):
+            process.kill()
+            process.wait()
+
+
 def test_a_living_workflow_is_left_alone_and_named(tmp_path):
     driver = start(tmp_path, "snakemake")
     try:

@@ -26,13 +26,14 @@ def processes_in(folder: Path, word: str) -> list[psutil.Process]:
 def recover_command(folder: Path) -> str:
     """Stop the SLURM jobs and the stages that a dead workflow left in ``folder``.
 
-    RuntimeError when a workflow is alive there, naming its process. A job's own Snakemake, which is given ``--target-jobs``, is none.
+    RuntimeError when a workflow is alive there, naming its process. A job's own Snakemake, which is given ``--target-jobs``, is none,
+    and neither is the shell that started it.
     """
     folder = folder.resolve()
     alive = [
         process
         for process in processes_in(folder, "snakemake")
-        if not any("ttrlab.stages." in part or part == "--target-jobs" for part in process.cmdline())
+        if not any(word in part for part in process.cmdline() for word in ("ttrlab.stages.", "--target-jobs"))
     ]
     if alive:
         raise RuntimeError(f"{folder}: a workflow is running here (process {alive[0].pid}); stop it, or wait for it")
