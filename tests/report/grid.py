@@ -11,6 +11,7 @@ from tests.report.world import answers_of, decision, pool_row
 from ttrlab.adapt.schedule import checkpoint_steps
 from ttrlab.config.catalogue import read_yaml
 from ttrlab.config.study import Cell, Plan
+from ttrlab.evaluate.audit import by_windows, last_updates, per_step, whole_run
 from ttrlab.files import write_json, write_jsonl, write_text
 from ttrlab.pools import write_pool
 from ttrlab.stages.plan import fix_rules, load_plan
@@ -100,21 +101,21 @@ def score_rows(plan: Plan, steps: list[int], curve: np.ndarray) -> Iterator[dict
 
 
 def audit_rows(last: int, rng: np.random.Generator) -> pd.DataFrame:
-    """The last 30 steps and the whole run."""
-    windows = ["step"] * 30 + ["whole run"]
-    shares = [
-        "label_accuracy",
-        "reward_accuracy",
-        "precision",
-        "recall",
-        "coverage",
-        "active_share",
-        "mean_reward",
-        "majority_label_accuracy",
-    ]
-    table = pd.DataFrame(rng.uniform(0.6, 0.9, (31, len(shares))), columns=shares)
-    ends = {"first_step": [*range(last - 29, last + 1), 1], "last_step": [*range(last - 29, last + 1), last]}
-    return table.assign(window=windows, rollouts=512, groups=QUESTIONS, **ends)
+    """The windows of the last 30 steps, each one visit of a batch of questions."""
+    steps, rollouts = np.arange(last - 29, last + 1), 512
+    right, rewarded = rng.integers(200, 400, 30), rng.integers(200, 400, 30)
+    tp = (right * rewarded) // rollouts
+    whole = dict.fromkeys(("active", "accepted", "majority_active", "reachable", "weight"), QUESTIONS)
+    shares = {f"{name}_{end}": rng.integers(5, 15, 30) for name in ("label", "majority") for end in ("right", "wrong")}
+    visits = pd.DataFrame(
+        {
+            **{"step": steps, "question_id": "all", "groups": QUESTIONS, "rollouts": rollouts, "undecided": 0, "changed": 3},
+            **{"tp": tp, "fp": rewarded - tp, "fn": right - tp, "tn": rollouts - right - rewarded + tp, "reward": rewarded},
+            **{"majority_tp": tp + 5, "majority_fp": rewarded - tp + 20, **whole, **shares},
+        }
+    )
+    windows = {"step": per_step, "15 updates": by_windows, "last 4": last_updates, "whole run": whole_run}
+    return pd.concat([summed(visits).assign(window=name) for name, summed in windows.items()], ignore_index=True)
 
 
 def write_offline(folder: Path, plan: Plan, cell: Cell, rng: np.random.Generator) -> None:

@@ -60,7 +60,7 @@ def test_changing_the_evaluation_reruns_no_adaptation(study):
 
 def test_changing_the_verdict_rule_reruns_comparisons_alone(study):
     write_study(study, {"evidence": {"verdict": {"tolerance": 5}}})
-    assert set(planned(study)) <= {"contrasts", "efficiency", "figures", "page", "all"}
+    assert set(planned(study)) <= {"contrasts", "spread", "efficiency", "figures", "page", "track", "all"}
 
 
 def test_changing_one_methods_field_reruns_that_method_only(study):
