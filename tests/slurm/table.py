@@ -30,7 +30,8 @@ class Case:
 def write_table(cases: list[Case], seconds: float, document: Path = DOCUMENT) -> None:
     """Put the table of ``cases`` in the place of the old one."""
     head = f"| {' | '.join(COLUMNS)} |\n|{'---|' * len(COLUMNS)}\n"
-    versions = f"{output('sbatch', '--version').strip()}, {datetime.now(UTC):%Y-%m-%d}, {seconds / 60:.0f} minutes in all"
+    package = output("dpkg-query", "--show", "slurmctld").split()  # sbatch itself needs the configuration, which is gone by now
+    versions = f"{' '.join(package)}, {datetime.now(UTC):%Y-%m-%d}, {seconds / 60:.0f} minutes in all"
     before, _, rest = document.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
     document.write_text(f"{before}{BEGIN}{versions}:\n\n{head}{''.join(case.row() for case in cases)}{END}{after}")
