@@ -1,13 +1,10 @@
-import socket
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hashed import hashed_output
+from served import Served
 
 from ttrlab.adapt.decide import decide
 from ttrlab.config.catalogue import PromptStyle
@@ -19,34 +16,13 @@ from ttrlab.rectifier.server import JudgeUnavailable, ServerJudge
 from ttrlab.rewards.truer import Truer
 from ttrlab.types import Question, Rollout, RolloutGroup
 
-SCRIPT = Path(__file__).parent / "http_judge.py"
 ITEMS = [JudgeItem(f"{i}+1=", f"It is {i + 1}.", str(i + 1)) for i in range(24)]
 
 
-class Served:
-    """One server process on a port of its own, which can be killed and started again."""
-
-    def __init__(self, folder: Path):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.log, self.process = folder / "requests.log", None
-
-    def start(self, *options: str) -> None:
-        self.process = subprocess.Popen([sys.executable, str(SCRIPT), str(self.port), str(self.log), *options])
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    @property
-    def answered(self) -> int:
-        return len(self.log.read_text().splitlines()) if self.log.exists() else 0
-
-    def judge(self, **home) -> ServerJudge:
-        settings = {"concurrency": 4, "request_seconds": 5, "restart_seconds": 20, **home}
-        place = ServerHome(url=f"http://127.0.0.1:{self.port}", served_model="judge", **settings)
-        return ServerJudge(place, MATH, JudgeLimits(), "weights", PromptStyle(where="none"))
+def judge_at(server: Served, **home) -> ServerJudge:
+    settings = {"concurrency": 4, "request_seconds": 5, "restart_seconds": 20, **home}
+    place = ServerHome(url=server.url, served_model="judge", **settings)
+    return ServerJudge(place, MATH, JudgeLimits(), "weights", PromptStyle(where="none"))
 
 
 @pytest.fixture
@@ -72,7 +48,7 @@ def outcome(decisions):
 
 def test_judgements_are_greedy_in_order_and_read_like_any_output(served):
     served.start()
-    found = served.judge().judge(ITEMS)
+    found = judge_at(served).judge(ITEMS)
     texts = [hashed_output(MATH.render(item)) for item in ITEMS]
     assert [(j.score, j.reason) for j in found] == [(r.score, r.reason) for r in map(read_judgement, texts)]
     assert [j.tokens for j in found] == [len(text.split()) for text in texts]
@@ -82,7 +58,7 @@ def test_judgements_are_greedy_in_order_and_read_like_any_output(served):
 
 def test_a_server_killed_and_restarted_in_the_middle_of_a_step_changes_no_decision(served):
     served.start("--delay", "0.02")
-    _, undisturbed = decide(Truer(), step_groups(), served.judge())
+    _, undisturbed = decide(Truer(), step_groups(), judge_at(served))
     before, kills = served.answered, []
 
     def disturb():
@@ -96,7 +72,7 @@ def test_a_server_killed_and_restarted_in_the_middle_of_a_step_changes_no_decisi
 
     thread = threading.Thread(target=disturb)
     thread.start()
-    _, disturbed = decide(Truer(), step_groups(), served.judge())
+    _, disturbed = decide(Truer(), step_groups(), judge_at(served))
     thread.join()
     assert len(kills) == 2
     assert all(before < answered < served.answered for answered in kills)
@@ -107,17 +83,17 @@ def test_a_server_killed_and_restarted_in_the_middle_of_a_step_changes_no_decisi
 
 def test_a_server_that_starts_late_is_waited_for(served):
     threading.Timer(0.3, served.start).start()
-    assert len(served.judge().judge(ITEMS[:2])) == 2
+    assert len(judge_at(served).judge(ITEMS[:2])) == 2
 
 
 def test_a_dead_server_is_an_error_that_names_it_and_never_an_abstention(served):
     with pytest.raises(JudgeUnavailable, match=rf"http://127.0.0.1:{served.port}/tokenize did not answer for 0.3 s.*start it again"):
-        decide(Truer(), step_groups(), served.judge(restart_seconds=0.3))
+        decide(Truer(), step_groups(), judge_at(served, restart_seconds=0.3))
 
 
 def test_a_server_that_dies_for_good_in_the_middle_stops_the_step(served):
     served.start("--delay", "0.02")
-    judge = served.judge(restart_seconds=0.5)
+    judge = judge_at(served, restart_seconds=0.5)
     judge.check()
     threading.Timer(0.1, served.kill).start()
     start = time.monotonic()
@@ -128,7 +104,7 @@ def test_a_server_that_dies_for_good_in_the_middle_stops_the_step(served):
 
 def test_a_busy_server_is_asked_again(served):
     served.start("--mode", "busy")
-    assert [j.score for j in served.judge(concurrency=1).judge(ITEMS[:3])] == [
+    assert [j.score for j in judge_at(served, concurrency=1).judge(ITEMS[:3])] == [
         read_judgement(hashed_output(MATH.render(item))).score for item in ITEMS[:3]
     ]
 
@@ -136,37 +112,37 @@ def test_a_busy_server_is_asked_again(served):
 def test_a_request_that_takes_too_long_is_given_up(served):
     served.start("--delay", "3")
     with pytest.raises(JudgeUnavailable, match="ReadTimeoutError"):
-        served.judge(request_seconds=0.2, restart_seconds=0.3).judge(ITEMS[:1])
+        judge_at(served, request_seconds=0.2, restart_seconds=0.3).judge(ITEMS[:1])
 
 
 def test_a_refused_request_is_an_error_at_once(served):
     served.start("--mode", "refuse")
     with pytest.raises(RuntimeError, match="refused the request, status 400.*too long"):
-        served.judge().judge(ITEMS)
+        judge_at(served).judge(ITEMS)
 
 
 def test_an_answer_of_another_form_is_an_error_and_no_judgement(served):
     served.start("--mode", "odd")
     with pytest.raises(RuntimeError, match="an answer of another form"):
-        served.judge().judge(ITEMS[:1])
+        judge_at(served).judge(ITEMS[:1])
 
 
 @pytest.mark.parametrize("mode, fault", [("cut", "truncated"), ("silent", "no object")])
 def test_truncated_and_empty_outputs_are_unresolved(served, mode, fault):
     served.start("--mode", mode)
-    (found,) = served.judge().judge(ITEMS[:1])
+    (found,) = judge_at(served).judge(ITEMS[:1])
     assert (found.score, found.fault) == (-1, fault)
 
 
 def test_a_server_with_another_model_is_refused(served):
     served.start("--model", "other")
     with pytest.raises(RuntimeError, match=r"serves \['other'\], expected 'judge'"):
-        served.judge().judge(ITEMS[:1])
+        judge_at(served).judge(ITEMS[:1])
 
 
 def test_what_fits_is_counted_by_the_server(served):
     served.start()
-    judge = served.judge()
+    judge = judge_at(served)
     assert judge.fits(ITEMS[0])
     assert not judge.fits(JudgeItem("1+1=", "very " * 4096 + "long", "2"))
 
