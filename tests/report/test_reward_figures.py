@@ -33,7 +33,7 @@ def test_rewards_errors_are_per_cent_of_the_decided_rollouts():
     figure = reward_errors(pd.DataFrame(rows), ["base", "majority"])
     lines = [line for axes in figure.axes for line in axes.lines if len(line.get_ydata())]
     assert [sorted(set(line.get_ydata())) for line in lines] == [[30.0], [10.0]]
-    assert "n = 2 questions a step; mean of 2 seeds" in figure._suptitle.get_text()
+    assert "n = 2 questions a step; mean of 2 runs" in figure._suptitle.get_text()
 
 
 def test_the_ends_of_the_cascade_are_stacked_to_a_whole():

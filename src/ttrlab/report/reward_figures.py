@@ -16,7 +16,7 @@ LABELLED = ("accepted_rank1", "accepted_rank2")
 
 
 def reward_errors(audit: pd.DataFrame, methods: Sequence[str]) -> Figure | None:
-    """Per cent of the trained roll-outs of a step whose reward is wrong, by kind; line: mean over seeds, band: their range.
+    """Per cent of the trained roll-outs of a step whose reward is wrong, by kind; line: mean over models and seeds, band: their range.
 
     ``audit``: audit.csv. Roll-outs whose correctness is undecided are in no denominator.
     """
@@ -29,15 +29,14 @@ def reward_errors(audit: pd.DataFrame, methods: Sequence[str]) -> Figure | None:
         steps[keys].assign(step=steps["first_step"], error=told, share=100 * steps[name] / decided.where(decided > 0))
         for name, told in ERRORS.items()
     )
-    shares["cell"] = shares["model"] + ", " + shares["benchmark"]
     shown = [method for method in methods if method in set(shares["method"])]
     grid = sns.relplot(
-        data=shares, x="step", y="share", hue="method", hue_order=shown, style="error", col="error", row="cell", kind="line",
-        errorbar=("pi", 100), palette=colours(methods), height=2.7, aspect=1.4, facet_kws={"margin_titles": True}, legend="auto",
+        data=shares, x="step", y="share", hue="method", hue_order=shown, col="error", row="benchmark", kind="line",
+        errorbar=("pi", 100), palette=colours(methods), height=2.7, aspect=1.4, facet_kws={"margin_titles": True},
     )  # fmt: skip
     grid.set_titles(col_template="{col_name}", row_template="{row_name}").set_axis_labels("step", "% of trained roll-outs")
-    visits, seeds = int(steps["groups"].max()), steps["seed"].nunique()
-    told = f"Errors of the training rewards; up to n = {visits} questions a step; mean of {seeds} seeds, band: their range"
+    visits, runs = int(steps["groups"].max()), len(steps[["model", "seed"]].drop_duplicates())
+    told = f"Errors of the training rewards; up to n = {visits} questions a step; mean of {runs} runs (models x seeds), band: their range"
     grid.figure.suptitle(told, y=1.03, fontsize=10)
     return grid.figure
 
